@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -16,13 +17,14 @@ from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.pace import ENOUGH, NEVER, Kind, Pace
 from gemini_mcp_conformance.play.patience import BRIEF, FAMILIAR, HOPELESS, LEAST, MARGIN, MOST, STARTS, Patience
+from gemini_mcp_conformance.play.port_process import Death
 from gemini_mcp_conformance.play.stderr import KEPT
 from gemini_mcp_conformance.play.target import Target
 from gemini_mcp_conformance.run.selection import Selection, select
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.steps import End, Request, call
+from gemini_mcp_conformance.talk.steps import End, Listen, Request, call
 
 BASE = Patience()
 KIND = Kind("tools/call", "ask", True)
@@ -150,6 +152,23 @@ def test_a_start_that_takes_longer_than_an_answer_may_fails_nothing() -> None:
         return {finding.outcome for finding in found}
 
     assert played(port("slow-start", "2"), Patience(answer=1, launch=60), play) == {"pass"}
+
+
+def test_a_conversation_that_is_broken_off_behind_the_end_of_its_port_accuses_none_before_it(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    command = ("sh", "-c", '"$@"; : > "$0"', str(gone), *port("correct"))
+
+    async def play(bench: Bench) -> list[Death]:
+        await bench.play(Conversation("before", "", (Request("ping"),)))
+        ending = asyncio.create_task(bench.play(Conversation("ending", "", (End("stdin"), Listen(True, 600)))))
+        while not gone.exists():  # noqa: ASYNC110 - nothing else tells that the port has ended
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+        ending.cancel()
+        await asyncio.wait((ending,))
+        return bench.deaths
+
+    assert played(command, Patience(), play) == []
 
 
 def test_the_start_and_the_calls_of_a_port_are_measured() -> None:

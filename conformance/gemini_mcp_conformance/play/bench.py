@@ -152,9 +152,11 @@ class Bench:
         if port.fake is not None and port.fake.last() > JOURNAL:
             port.fake.reset()
         player = self._player(port, conversation)
+        # Before it is over: it may be broken off, and what has ended the port is then this one.
+        port.played = conversation
         observation = await player.play(port.greeting, port.is_new)
         self.pace = self.pace.after(observation, player.lost)
-        port.is_new, port.played = False, conversation
+        port.is_new = False
         if observation.died is not None:
             told = stderr_shown(observation.stderr, port.place.root)
             self.deaths.append(Death(conversation, observation.died, told))

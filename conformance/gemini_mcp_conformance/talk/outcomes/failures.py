@@ -16,7 +16,7 @@ from gemini_mcp_conformance.talk import echoes
 from gemini_mcp_conformance.talk.echoes import KEY, Way
 from gemini_mcp_conformance.talk.outcomes.outcome import Outcome, Turn
 from gemini_mcp_conformance.talk.plays import Plays, ends, says
-from gemini_mcp_conformance.talk.texts import CHARACTERS
+from gemini_mcp_conformance.talk.texts import BUFFERS, CHARACTERS
 
 EXITS = (1, 2, 3, 7, 42, *range(64, 79), 100, 101, 111, 120, 126, 127, 128, 134, 137, 143, 199, 200, 254, 255)
 """Among others all codes of `sysexits.h`."""
@@ -43,6 +43,9 @@ def _long_stderrs(limit: int) -> Iterator[Outcome]:
     for size, filler in product((limit // 2, limit - 1, limit, limit + 1, 2 * limit), ("x", "€", LONG_LINE)):
         said = (filler * (size // len(filler.encode()))).rjust(size, "x")[-size:]
         yield partial(_alone, {"exit": 1}, said)
+    for size in BUFFERS:
+        # Characters of three bytes, one of which lies across the end of the buffer, in what an error quotes.
+        yield partial(_alone, {"exit": 1}, "€" * ((size + limit // 2) // 3))
 
 
 def _alone(end: Json, stderr: str, turn: Turn) -> Script:

@@ -24,7 +24,11 @@ NO_INDEX, NOBODYS = "\u0669" * 5, "nobodys-session"
 """What stands on a line that is no entry: its digits are those of another script."""
 COUNTS = (1, 12, 120, 1800)
 """How many sessions a list holds; the longest is longer than 64 KiB."""
-NOISES: tuple[Json, ...] = ("", "A notice.\n", "A line of a long notice that names no session.\n" * 3_000)
+NOISES: tuple[Json, ...] = (
+    "",
+    "[WARN] A notice [of a list].\n",
+    "A line of a long notice that names no session.\n" * 3_000,
+)
 """What stands on the stream that has no list; the last one is more than a pipe holds."""
 DAMAGED = b"caf\xe9 "
 """What a title may begin with that is no UTF-8: gemini cuts long titles."""

@@ -22,7 +22,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Basics(sources)
     yield made.lists()
     pages = [Request("tools/list", {"cursor": cursor}) for cursor in NO_CURSORS]
-    listed = (Request("tools/list"), *pages, Request("tools/list"))
+    listed = (Request("tools/list"), *pages, Request("tools/list"), *pages)
     shows = ("tools:cursor", "tools:order")
     yield made.conversation("tools-cursor", "Pages of tools that nobody named.", listed, *shows)
     pings = (Request("ping"), Request("ping", {}), Request("ping", {"_meta": {"example.org/note": 1}}))
@@ -53,8 +53,9 @@ class Basics(Maker):
     def unknown_method(self) -> Conversation:
         near = (each for name in METHODS for each in (name.upper(), name[:-1], f"{name}s", f"{name}/more"))
         names = ("", "no/such/method", "notifications/no-such", *near, *NAMES_OF_OBJECTS)
-        unknown = (Request(name, {}) for name in names)
-        steps = (*unknown, Notify("notifications/no-such"))
+        unknown = [Request(name, {}) for name in names]
+        # Twice: what was refused once is no better known.
+        steps = (*unknown, *unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
         return self.conversation("unknown-method", "Methods that no revision of the protocol knows.", steps, *shows)
 
@@ -68,6 +69,6 @@ class Basics(Maker):
         arguments = self.arguments(first, PLAIN)
         # A port may offer more tools than the specification has; its list tells which.
         calls = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
-        steps = (Request("tools/list", pages=True), *calls)
+        steps = (Request("tools/list", pages=True), *calls, *calls)
         shows = ("tools:unknown", "tools:unknown:code")
         return self.conversation("unknown-tool", "A tool that nobody offers.", steps, *shows)

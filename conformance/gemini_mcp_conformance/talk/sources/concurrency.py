@@ -246,6 +246,13 @@ class Concurrency(Maker):
             for name, each in paths.items():
                 steps += self.behind(tool, f"{name} behind {first}", session=named, directory=each)
             steps += [Release(first), Await(first)]
+        # A link leads elsewhere by now, where the next ones wait for each other and for nobody else.
+        steps += [self.held(tool, "left", directory=path("other")), Arrange({}, {"one/link": "up"}, ("one/link",))]
+        steps += [
+            self.held(tool, "moved", directory=path("one/link")),
+            *self.behind(tool, "behind it", directory=path()),
+        ]
+        steps += [Release("moved"), Await("moved"), Await("behind it"), Release("left"), Await("left")]
         title = "Replies to the latest session of one directory, by several paths."
         return self.conversation("latest-by-paths", title, steps, *LATEST)
 

@@ -8,6 +8,9 @@ from itertools import cycle
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.spec.interpreter import refusals, rules
+from gemini_mcp_conformance.spec.patterns import samples
+from gemini_mcp_conformance.spec.schema import takes_text
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.outcomes.failures import EXITS, exits_with_meaning
@@ -28,6 +31,7 @@ TOLD = 36
 """Calls that are told of their progress: more than a table of 32 tokens holds."""
 IN_A_ROW = 4
 """The same failures, behind fewer of which some clients would try no more for a while."""
+FILE = "a-file"
 FEW, FAMILIES = 6, 2
 ALIKE: Mapping[str, Json] = {"option": "one-model", "file": "You are the same.", "directory": path()}
 WAITING = 14
@@ -69,7 +73,7 @@ class Counts(Maker):
         for number in range(MANY):
             steps += [Request("ping"), Request("tools/list")]
             if number % 10 == 0:
-                steps += self._refused(number)
+                steps += self._wrong(number)
         steps += [*([Notify("notifications/no-such")] * NOTICES), Request("tools/list")]
         shows = (
             "lifecycle:ping",
@@ -82,21 +86,37 @@ class Counts(Maker):
         listed = tuple(f"tools:{tool}" for tool in self.names)
         return self.conversation("requests", f"{MANY} pings and lists.", steps, *shows, *listed)
 
-    def _refused(self, number: int) -> Iterator[Request]:
+    def _wrong(self, number: int) -> Iterator[Request]:
         tool = self.names[number // 10 % len(self.names)]
         yield Request("no/such/method", {})
         yield call("no-such-tool", self.arguments(tool, "x"))
         yield call(tool, {name: {"not": "allowed"} for name in self.spec.tools[tool].required})
 
     def refusals(self, tool: str) -> Conversation:
-        """Refusals in a row, then calls of a tool that does not exist, and a call that is served behind each."""
-        wrong = self.wrong(tool)
+        """Refusals of each kind in a row, also of a tool that does not exist, and a call that is served behind each."""
         steps: list[Step] = []
-        for kind, refused in (("refusals", call(tool, wrong)), ("unknown tools", call("no-such-tool", {}))):
+        kinds = {"no right argument": call(tool, self.wrong(tool)), "no such tool": call("no-such-tool", {})}
+        for number, (name, value) in enumerate(self._refused(tool)):
+            if self.sources.falls_to(tool, number):
+                given = {**self.arguments(tool, "Who is refused again?"), name: value}
+                kinds[f"a wrong {name}, {number}"] = call(tool, given)
+        for kind, refused in kinds.items():
             steps += [refused] * SOME
-            steps.append(self.ask(tool, f"Behind many {kind}?", self.answers(f"Served behind {kind}.")))
+            steps.append(self.ask(tool, f"Who comes behind {kind}?", self.answers(f"Served behind {kind}.")))
         shows = ("concurrency:after-failure", "arguments:refused:not-started", "tools:unknown", "command:once")
-        return self.conversation(f"refusals-{tool}", f"{SOME} refusals of {tool}.", steps, *shows)
+        title, files = f"{SOME} refusals of {tool} of each kind.", {FILE: "A file."}
+        return self.conversation(f"refusals-{tool}", title, steps, *shows, files=files)
+
+    def _refused(self, tool: str) -> Iterator[tuple[str, Json]]:
+        """An argument, and a text for it that no port serves: a directory that is none, or what a rule forbids."""
+        spec = self.spec
+        for name, schema in spec.tools[tool].properties.items():
+            if name == spec.directory(tool):
+                yield from ((name, path(FILE)), (name, path(f"no-{FILE}")))
+            elif takes_text(schema):
+                patterns = [rule.pattern for rule in rules(name, spec.invocation) if rule.pattern is not None]
+                texts = [samples(pattern)[0] for pattern in patterns]
+                yield from ((name, text) for text in texts if refusals(name, text, spec.invocation))
 
     def calls(self) -> Conversation:
         """Calls that start nothing, and behind them one that does."""

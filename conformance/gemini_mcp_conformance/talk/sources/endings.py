@@ -34,6 +34,8 @@ IDS: tuple[Json, ...] = (-8_000_001, "질문 🙂", 2**53 - 8_000_001, "-8000002
 ALIKE = ("Call abc", "call abc", "call ab", "Call abc ", "call bac", "call cab", "call \u00e9", "call e\u0301")
 """Ids of calls that run at once: one begins like another, or differs in its case, in a blank, in its order or in how
 its characters are composed."""
+LONG_IDS = (f"{'i' * 500}1", f"{'i' * 500}2")
+"""Ids of which only the ends differ."""
 EARLY = 97_000_001
 """The id of a call that comes behind a cancellation of the same digits as a text."""
 FIRST = 3
@@ -112,10 +114,11 @@ class Endings(Maker):
         words = self.overlong(f"No end of {name}. ")
         return self.ask(tool, words, script, session=session(name), name=name, until="started")
 
-    def hanging(self, tool: str, name: str, script: Script | None = None, **more: Json) -> Request:
+    def hanging(self, tool: str, name: str, script: Script | None = None, long: bool = False, **more: Json) -> Request:
         """A call whose gemini does not end; every other one asks for progress."""
         how = {"session": session(name), "name": name, "until": "started", **more}
-        asked = self.ask(tool, f"No end of {name}", script or hangs(), **how)
+        words = f"No end of {name}"
+        asked = self.ask(tool, self.overlong(f"{words}. ") if long else words, script or hangs(), **how)
         meta: Json = {"_meta": {"progressToken": name}} if next(self.asks_progress) else {}
         return replace(asked, params={**table(asked.params), **meta})
 
@@ -140,7 +143,7 @@ class Endings(Maker):
         # Whichever cancellation a port does not carry out whole, something is left of it.
         family: dict[str, Json] = {"script": hangs(child=True)}
         kinds: tuple[dict[str, Json], ...] = (
-            {**family}, {**family, "file": "You are cancelled."}, {**family, "id": f"cancelled-{tool}"},
+            {**family}, {**family, "file": "You are cancelled.", "long": True}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             {"script": Script("broken off", (BEGINNING, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("It ended, and nobody hears of it.").play))},
@@ -234,11 +237,10 @@ class Endings(Maker):
         order: list[Step] = [Cancel("2 of four"), self.served("one", self.last), Cancel("0 of four")]
         order += [step for name in ("3 of four", "1 of four") for step in (Release(name), Await(name))]
         steps += order
-        for number in range(4, len(ALIKE), 2):
-            hung, held = f"hung {number}", f"held {number}"
-            beside = self.hanging(self.first, held, self.answers("Held.", release=held), id=ALIKE[number + 1])
-            steps += [self.hanging(self.last, hung, id=ALIKE[number]), beside]
-            steps += [Cancel(hung), Release(held), Await(held)]
+        for one, other in (ALIKE[4:6], ALIKE[6:8], LONG_IDS):
+            hung, held = f"hung beside {other[-9:]}", f"held beside {one[-9:]}"
+            beside = self.hanging(self.first, held, self.answers("Held.", release=held), id=other)
+            steps += [self.hanging(self.last, hung, id=one), beside, Cancel(hung), Release(held), Await(held)]
         shows = ("cancel:others", "cancel:child", "system:life")
         return self._cancel("some", "Calls of which some are cancelled.", steps, *shows)
 
@@ -320,14 +322,15 @@ class Endings(Maker):
         steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]
         steps += [Notify(CANCELLED, {"requestId": id}) for id in names.values()]
         yield self._end("stdin-cancelled", title, "stdin", steps, ignored, then="HUP")
-        title = "The end of stdin behind an answer for which a list has taken too long."
+        title = "The end of stdin behind answers for which a list has taken too long, twice."
         again = self.ask(
             self.last,
             "Is it listed now?",
             self.sources.listed("Listed again.", session("listed again"), {"wait": LONGER}),
         )
         listed = ("fallback:list-sessions", "fallback:latest", LOGS)
-        yield self._end("stdin-after-list", title, "stdin", [self._abandoned(), again], shows[1], *listed)
+        lists = (self._abandoned(), self._abandoned(), again)
+        yield self._end("stdin-after-list", title, "stdin", lists, shows[1], *listed)
         title = "The end of stdin, and SIGTERM soon after, while gemini ignores it."
         yield self._end("stdin-then-sigterm", title, "stdin", self._stubborn(), *removed, ignored, then="TERM")
         last = self.hanging(self.first, "the last moment", until="sent")
@@ -388,7 +391,10 @@ class Endings(Maker):
         """
         files = [self.hanging(tool, f"file of {tool}", file="You are interrupted.") for tool in self.names]
         plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
-        families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
+        families = [
+            self.hanging(tool, f"family of {tool}", hangs(child=True), long=number % 2 > 0)
+            for number, tool in enumerate(self.names)
+        ]
         line = self._line(session("the line"))
         gone = self.hanging(self.first, f"gone before {how}")
         unread = self.unread(self.first, f"unread at {how}")

@@ -32,6 +32,7 @@ NO_JSON = (
     b'{"jsonrpc":"2.0",}',
     b"\xff\xfe\x00",
     b'{"jsonrpc":"2.0","method":"\xc3\x28"}',
+    b'{"jsonrpc":"2.0","id":"parted","method":"\xea\xb0',
     b"Content-Length: 2",
     b'{"jsonrpc":"2.0","id":"first","method":"ping"} and more',
     b'{"jsonrpc":"2.0","id":"one","method":"ping"}{"jsonrpc":"2.0","id":"other","method":"ping"}',

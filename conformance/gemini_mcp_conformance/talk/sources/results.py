@@ -372,6 +372,10 @@ class Results(Maker):
         for kind, data in DAMAGED.items():
             said = {"stderrBase64": b64encode(data).decode("ascii")}
             steps.append(self.ask(f"Damage stderr, {kind}", Script("fails", (said, {"exit": 1}))))
+        if self.spec.session(self.tool) is not None:
+            for near in (f"{SESSION}-2", SESSION[:-1], SESSION.upper(), SESSION[::-1]):
+                changed = self.answers("It goes on elsewhere.", near)
+                steps.append(self.ask(f"Answer in {near}, not quite where it was asked", changed, session=SESSION))
         # An answer may repeat what a failure may not.
         for words in (f"Repeat it for {self.tool}", self.overlong(f"Repeat much for {self.tool}. ")):
             said = f"You know all. {words} a-model"
@@ -382,6 +386,7 @@ class Results(Maker):
                 "result:stderr",
                 "result:large-stderr",
                 "result:session-id",
+                "result:session-id:changed",
                 "result:error-key",
                 "result:warnings",
                 "result:warnings:key",

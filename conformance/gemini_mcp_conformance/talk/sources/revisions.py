@@ -82,13 +82,16 @@ class Revisions(Maker):
             unknown = Request(method, {**table(params), "_meta": meta}, bare=True)
             steps += [lacking, unknown, replace(unknown, id=f"{method} of {number}")]
             again += [Request(method, params, self._scripts(method)), lacking, unknown]
+        told: Json = {"requestId": "nobody", "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
+        steps += [Notify("notifications/no-such", told), Notify("notifications/cancelled", told)]
         for near in (f"{revision}1", revision.replace("-0", "-"), f"0{revision}"):
             steps.append(Request("tools/list", {"_meta": {VERSION: near, CAPABILITIES: {}, **client}}, bare=True))
         # Nobody has to say who asks.
         nameless = Request("tools/list", {"_meta": {VERSION: revision, CAPABILITIES: {}}}, bare=True)
         id, title = f"{revision}-incomplete", "Requests that lack what they need."
-        shows = ("stateless:meta", "stateless:version", "stateless:no-handshake")
-        every = (*steps, nameless, Request("tools/list"), *again)
+        shows = ("stateless:meta", "stateless:version", "stateless:no-handshake", "rpc:notification:unanswered")
+        held = self.held(self.first, "served all the same", session=session("served all the same"))
+        every = (*steps, nameless, Request("tools/list"), held, *again, Release(held.name), Await(held.name))
         return self.conversation(id, title, every, *shows, revision=revision)
 
     def _scripts(self, method: str) -> tuple[Script, ...]:

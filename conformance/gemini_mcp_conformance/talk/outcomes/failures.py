@@ -41,11 +41,12 @@ def ended(plays: Plays) -> Iterator[Outcome]:
 def _long_stderrs(limit: int) -> Iterator[Outcome]:
     """Failures whose stderr is just as long as what an error may quote, or a byte more or less."""
     for size, filler in product((limit // 2, limit - 1, limit, limit + 1, 2 * limit), ("x", "€", LONG_LINE)):
-        said = (filler * (size // len(filler.encode()))).rjust(size, "x")[-size:]
-        yield partial(_alone, {"exit": 1}, said)
+        count, more = divmod(size, len(filler.encode()))
+        yield partial(_alone, {"exit": 1}, "x" * more + filler * count)
     for size in BUFFERS:
         # Characters of three bytes, one of which lies across the end of the buffer, in what an error quotes.
-        yield partial(_alone, {"exit": 1}, "€" * ((size + limit // 2) // 3))
+        if (longer := size + limit // 2) > limit:
+            yield partial(_alone, {"exit": 1}, "€" * (longer // 3))
 
 
 def _alone(end: Json, stderr: str, turn: Turn) -> Script:

@@ -254,7 +254,7 @@ class Concurrency(Maker):
         ]
         steps += [Release("moved"), Await("moved"), Await("behind it"), Release("left"), Await("left")]
         title = "Replies to the latest session of one directory, by several paths."
-        return self.conversation("latest-by-paths", title, steps, *LATEST)
+        return self.conversation("latest-by-paths", title, steps, *LATEST, ELSEWHERE[0])
 
     def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
         steps = (one, *other, Release(one.name), Await(one.name))
@@ -283,8 +283,8 @@ class Concurrency(Maker):
         return self.conversation("out-of-order", "Answers out of order.", steps, *BESIDE)
 
     def alike_ids(self) -> Conversation:
-        """Two calls at once, one with a number for an id and one with the text that looks like it."""
-        ids: tuple[Json, ...] = (880_007, "880007", "880008", 880_008)
+        """Calls at once, with a number for an id and the text that looks like it, or with one composed otherwise."""
+        ids: tuple[Json, ...] = (880_007, "880007", "880008", 880_008, "\u00e9 880009", "e\u0301 880009")
         named = {f"{type(id).__name__} {id}": id for id in ids}
         calls = [
             self.held(self.first, name, session=session(name), id=id, file=f"You are {name}.")

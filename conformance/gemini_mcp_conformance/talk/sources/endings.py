@@ -38,6 +38,8 @@ LONG_IDS = (f"{'i' * 500}1", f"{'i' * 500}2")
 """Ids of which only the ends differ."""
 EARLY = 97_000_001
 """The id of a call that comes behind a cancellation of the same digits as a text."""
+MARKS = ("", "-", "/", "@")
+"""What prompts begin with that reach gemini in unlike ways."""
 FIRST = 3
 """Calls that are cancelled and end before the next one begins. The others end beside those that come later."""
 MANY = 8
@@ -114,10 +116,12 @@ class Endings(Maker):
         words = self.overlong(f"No end of {name}. ")
         return self.ask(tool, words, script, session=session(name), name=name, until="started")
 
-    def hanging(self, tool: str, name: str, script: Script | None = None, long: bool = False, **more: Json) -> Request:
-        """A call whose gemini does not end; every other one asks for progress."""
+    def hanging(
+        self, tool: str, name: str, script: Script | None = None, mark: str = "", long: bool = False, **more: Json
+    ) -> Request:
+        """A call whose gemini does not end; every other one asks for progress. Its prompt begins with the mark."""
         how = {"session": session(name), "name": name, "until": "started", **more}
-        words = f"No end of {name}"
+        words = f"{mark}No end of {name}"
         asked = self.ask(tool, self.overlong(f"{words}. ") if long else words, script or hangs(), **how)
         meta: Json = {"_meta": {"progressToken": name}} if next(self.asks_progress) else {}
         return replace(asked, params={**table(asked.params), **meta})
@@ -143,7 +147,7 @@ class Endings(Maker):
         # Whichever cancellation a port does not carry out whole, something is left of it.
         family: dict[str, Json] = {"script": hangs(child=True)}
         kinds: tuple[dict[str, Json], ...] = (
-            {**family}, {**family, "file": "You are cancelled.", "long": True}, {**family, "id": f"cancelled-{tool}"},
+            {**family, "file": None}, {**family, "long": True}, {**family, "id": f"cancelled-{tool}"},
             {"script": Script("lingers", (*self.answers("Not the end yet.").play, {"hang": True}))},
             {"script": Script("broken off", (BEGINNING, {"hang": True}))},
             {"script": Script("obeys", ({"until": "TERM"}, *self.answers("It ended, and nobody hears of it.").play))},
@@ -154,11 +158,12 @@ class Endings(Maker):
         names = [f"{tool} {number}" for number in range(len(kinds))]
         for number, (name, more) in enumerate(zip(names, kinds, strict=True)):
             cancel = Cancel(name, "ended" if number < FIRST else "sent")
-            steps += [self.hanging(tool, name, **more), cancel, self.served(name, (tool, other)[number % 2])]
+            hung = self.hanging(tool, name, mark=MARKS[number % len(MARKS)], **{"file": "You end.", **more})
+            steps += [hung, cancel, self.served(name, (tool, other)[number % 2])]
         unread = self.unread(tool, f"unread {tool}")
         steps += [*map(Await, names[FIRST:]), unread, Cancel(unread.name), self.served(unread.name, other)]
         # The same call as the first, which is over.
-        again = self.hanging(tool, names[0], self.answers("Asked once more."))
+        again = self.hanging(tool, names[0], self.answers("Asked once more."), MARKS[0])
         steps.append(replace(again, name="", until="answered"))
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
         return self._cancel(tool, f"A cancelled {tool}.", steps, *shows, aside=True)
@@ -185,15 +190,18 @@ class Endings(Maker):
     def _cancel_unknown(self, tool: str) -> Conversation:
         """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""
         beside = f"beside nothing of {tool}"
-        held = self.hanging(self.sources.after(tool), beside, self.answers("Beside nothing.", release=beside))
+        number = EARLY + self.names.index(tool)
+        digits = f"{number}0"
+        kept = self.answers("Beside nothing.", release=beside)
+        held = self.hanging(self.sources.after(tool), beside, kept, id=digits)
         hung = self.hanging(tool, f"hung beside nothing of {tool}")
         steps: list[Step] = [held, hung]
-        for id in ("no such call", 99_000_002, 0, ""):
+        same = (f"0{digits}", f"{digits}.0", f" {digits}", f"+{digits}")
+        for id in ("no such call", 99_000_002, 0, "", *same):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
             steps += [Notify(CANCELLED, params), self.served(f"{params}", tool)]
         # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
-        number = EARLY + self.names.index(tool)
         for wanted, id in ((f"early {tool}", f"early {tool}"), (f"{number}", number), (-number, f"{-number}")):
             words = f"Whom does a cancellation of {wanted!r} reach before {tool}?"
             steps += [Notify(CANCELLED, {"requestId": wanted}), Request("tools/list")]
@@ -333,6 +341,8 @@ class Endings(Maker):
         yield self._end("stdin-after-list", title, "stdin", lists, shows[1], *listed)
         title = "The end of stdin, and SIGTERM soon after, while gemini ignores it."
         yield self._end("stdin-then-sigterm", title, "stdin", self._stubborn(), *removed, ignored, then="TERM")
+        title = "The end of stdin, and SIGINT soon after, while gemini ignores SIGTERM."
+        yield self._end("stdin-then-sigint", title, "stdin", self._stubborn(), *removed, ignored, then="INT")
         last = self.hanging(self.first, "the last moment", until="sent")
         title = "The end of stdin right behind a call, while a reply waits for another."
         yield self._end("stdin-at-once", title, "stdin", (*self._line(), last), *shows)
@@ -389,7 +399,10 @@ class Endings(Maker):
 
         The first has a prompt that gemini does not read; those behind it and the last have a file to be removed.
         """
-        files = [self.hanging(tool, f"file of {tool}", file="You are interrupted.") for tool in self.names]
+        files = [
+            self.hanging(tool, f"file of {tool} and {mark!r}", mark=mark, file="You are interrupted.")
+            for tool, mark in zip(self.names, MARKS, strict=False)
+        ]
         plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
         families = [
             self.hanging(tool, f"family of {tool}", hangs(child=True), long=number % 2 > 0)

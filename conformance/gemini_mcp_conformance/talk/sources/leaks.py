@@ -222,10 +222,11 @@ def _grown(key: str, mask: str) -> str:
 
 
 def _in_lines(keys: Iterable[str], mask: str) -> tuple[str, ...]:
-    """A key with lines where most marks are around, if one may have some, as they are and as JSON escapes them."""
+    """A key with lines where most marks are around, if one may have some: as here, on Windows, and as JSON has them."""
     parted = [(key[:at], key[at:]) for key in sorted(keys, key=len) for at in range(1, len(key))]
     whole = KEY_LINES.join(max(parted, key=lambda parts: min(_marks(parts[0][::-1]), _marks(parts[1]))))
-    return (whole, json.dumps(whole)) if _length(whole, mask) > len(KEY_LINES) else ()
+    forms = (whole, whole.replace("\n", "\r\n"), json.dumps(whole))
+    return forms if _length(whole, mask) > len(KEY_LINES) else ()
 
 
 def _marks(text: str) -> int:

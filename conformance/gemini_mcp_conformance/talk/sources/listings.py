@@ -74,6 +74,9 @@ class Listings(Maker):
         for where, folder in (("elsewhere", path("elsewhere")), ("elsewhere from here", "elsewhere")):
             if self.spec.directory(self.tool):
                 steps.append(self.ask(f"Which session, {where}?", listed["both"], directory=folder))
+                if (latest := self.spec.latest(self.tool)) is not None:
+                    words = f"Which session, {where}, by the name of the latest?"
+                    steps.append(self.ask(words, listed["both"], directory=folder, session=latest))
         shows = (*FALLBACK, "system:removed:success", "system:leak")
         if (reply := self.spec.resumes) is not None:
             # The latest session is gemini's to find, and not the one that a list has named.

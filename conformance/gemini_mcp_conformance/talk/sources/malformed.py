@@ -84,6 +84,10 @@ IDS: tuple[Json, ...] = (0, "", -1, -2_147_483_649, 4_294_967_296, 2**53 - 1, "7
 """Ids beyond 32 bits, up to the last that JavaScript can tell apart, and texts that look like other values."""
 
 
+IN_A_ROW = 6
+"""How often lines come again: more in a row than some ports bear."""
+
+
 class Malformed(Maker):
     """Broken and unusual messages to a port of one specification."""
 
@@ -103,7 +107,7 @@ class Malformed(Maker):
             for name, plays in ((gone, hangs()), (kept, script)):
                 words, own = f"The question of what is {name}?", session(name)
                 steps.append(self.ask(tool, words, plays, session=own, name=name, until="started"))
-            steps += [Raw(each + b"\n") for each in (*NO_JSON[:3], *NO_REQUEST[:3])]
+            steps += [Raw(each + b"\n") for each in (*NO_JSON[:3] * IN_A_ROW, *NO_REQUEST[:3] * IN_A_ROW)]
             steps += [Cancel(gone), Release(kept), Await(kept)]
         title = "Lines that are no message, while calls run."
         shows = ("rpc:alive:malformed", "cancel:child", "cancel:unanswered")

@@ -19,6 +19,10 @@ LONG = 12.0
 """Seconds of a call that is long enough to show an interval of ten."""
 LONGER, QUICK = 21.0, 2.5
 """Seconds of such a call that shows also whether the intervals grow, and of those beside it."""
+RUNNING = 4
+"""Calls of more than twenty seconds whose progress is told."""
+LARGE = 2**32 + 7
+"""A token of more than 32 bits."""
 FOLDER = "elsewhere"
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
@@ -155,11 +159,22 @@ class Progress(Maker):
         asking = self.ask(self.first, "Who is looked up?", script, directory=path(FOLDER), name="looked up")
         return told(replace(asking, until="started"), asking.name)
 
+    def _ended(self) -> Iterator[Step]:
+        """Calls that are told of their progress as well, and end soon in every way."""
+        tool, name = self.first, "cancelled beside"
+        # As many failures as calls run that are told: whoever counts the told ones may count a failure twice.
+        yield from [self.asking(tool, "failed beside", fails())] * RUNNING
+        yield self.asking(tool, "answered beside", self.answers("At once."))
+        yield from (self.asking(tool, name, hangs(), name, until="started"), Cancel(name))
+        yield Request(
+            "tools/call", {"name": tool, "arguments": self.wrong(tool), "_meta": {"progressToken": "refused"}}
+        )
+
     def longer(self) -> Conversation:
         """A long call whose client does not stop to speak."""
         answer = self.answers("At the end.", wait=LONGER)
         warns = answer.behind(WARNING)
-        long = self.asking(self.first, "longer", warns, "longer", until="started")
+        long = self.asking(self.first, LARGE, warns, "longer", until="started")
         beside: list[Step] = []
         for number, tool in zip(range(int(LONGER / QUICK)), cycle(self.names), strict=False):
             own = session(f"number {number}")
@@ -167,7 +182,7 @@ class Progress(Maker):
             beside.append(self.ask(tool, f"What comes as number {number}?", answer, session=own))
         line = self._in_turn()
         begun = (long, self._looked_up(), *line)
-        steps = (*begun, *beside, *(Await(each.name) for each in begun), Request("ping"))
+        steps = (*begun, *self._ended(), *beside, *(Await(each.name) for each in begun), Request("ping"))
         shows = ("progress:interval", "progress:increase", "progress:end", "concurrency:same-session")
         title, files = f"A call of {LONGER:g} seconds, and others meanwhile.", {FOLDER: None}
         return self.conversation("longer", title, steps, *shows, aside=True, files=files)

@@ -10,7 +10,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import KEY
-from gemini_mcp_conformance.talk.messages import CAPABILITIES, CLIENT, CLIENT_INFO, VERSION, handshake
+from gemini_mcp_conformance.talk.messages import CAPABILITIES, CLIENT, CLIENT_INFO, NO_CURSORS, VERSION, handshake
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
@@ -24,7 +24,7 @@ UNKNOWN = "2099-01-01"
 NEAR = ("{oldest}-draft", "{newest}1")
 """Revisions that do not exist and are close to those that do; as texts they lie between them, or behind them all."""
 LIFECYCLE = ("lifecycle:initialize", "lifecycle:version:supported", "lifecycle:capabilities:tools", "lifecycle:ping")
-LEAKS = ("error:prompt", "error:secrets", "error:stderr")
+SHOWN = ("error:prompt", "error:secrets", "error:stderr", "progress:unasked")
 STATELESS = (
     *("stateless:discover", "stateless:no-handshake", "stateless:result-type", "stateless:server-info"),
     *("stateless:caching", "stateless:cancelled", "arguments:optional:null"),
@@ -50,7 +50,7 @@ class Revisions(Maker):
 
     def with_handshake(self, revision: str) -> Conversation:
         steps = (Request("ping"), *self._steps(), *self._false_ids(revision), Request("ping"))
-        shows, title = (*LIFECYCLE, *FALLBACK, *LEAKS), f"The revision {revision}."
+        shows, title = (*LIFECYCLE, *FALLBACK, *SHOWN), f"The revision {revision}."
         return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def near(self) -> Iterable[str]:
@@ -68,7 +68,7 @@ class Revisions(Maker):
     def stateless(self, revision: str) -> Conversation:
         steps = (Request("server/discover"), *self._steps(), *self._false_ids(revision), *self._cancelled())
         steps = (*steps, Request("server/discover"))
-        shows, title = (*STATELESS, *FALLBACK, *LEAKS), f"The revision {revision}."
+        shows, title = (*STATELESS, *FALLBACK, *SHOWN), f"The revision {revision}."
         return self.conversation(revision, title, steps, *shows, revision=revision, files={FOLDER: None})
 
     def incomplete(self, revision: str) -> Conversation:
@@ -104,6 +104,9 @@ class Revisions(Maker):
     def _steps(self) -> Iterable[Step]:
         """Every tool, what it refuses and how it fails, ids, progress, a call beside another, and a cancellation."""
         yield from (Request("tools/list"), Notify("notifications/no-such"))
+        yield from (Request("tools/list", {"cursor": cursor}) for cursor in NO_CURSORS)
+        # No progress of a list is told, nor under its token any of the call behind it.
+        yield Request("tools/list", {"_meta": {"progressToken": "of a list"}})
         yield Request("no/such/method", {}, id="unknown")
         for tool in self.names:
             yield from self._of_tool(tool)

@@ -126,6 +126,7 @@ defect(
 defect(
     "stderr-decoded-in-blocks",
     "Spoils a character of stderr that lies across the end of a block of 64 KiB.",
+    "error:stderr:tail",
     "error:stderr",
 )(read=stderr_in_blocks)
 defect(

@@ -206,6 +206,7 @@ def follows_cancelled(port: Any, real: Any, call: Call, turn: str) -> None:
 defect(
     "twin-token-taken-over",
     'Knows a progress token by its text: a call with the token `7` goes on with `"7"` when a later call has that.',
+    "progress:increase",
     "progress:token",
 )(report_progress=before(registers_token), progress=registered_token)
 defect(

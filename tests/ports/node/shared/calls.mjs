@@ -104,7 +104,7 @@ function explained(code, err) {
 }
 
 function tail(source) {
-  return new TextDecoder().decode(Buffer.from(source).subarray(-8000)).replace(/^\uFFFD+/, "");
+  return new TextDecoder().decode(Buffer.from(source).subarray(-8192)).replace(/^\uFFFD+/, "");
 }
 
 export function problem(sentence, said, err, secrets = []) {

@@ -46,6 +46,8 @@ from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, TEXT
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path
 
 ORDER = 60
+OF_RESULTS = ("stateless:result-type", "stateless:server-info")
+"""What results show that no handshake came before."""
 TOGETHER = 4
 """Calls of one conversation."""
 
@@ -165,11 +167,12 @@ class Combinations(Maker):
         manifest = self.spec.manifest
         for revision in (*manifest.handshake_revisions, *manifest.stateless_revisions):
             title = f"Calls of `{self.tool}` in the revision {revision}."
-            yield self._conversation(f"{self.tool}-{revision}", title, rows, revision=revision)
+            own = () if revision in manifest.handshake_revisions else OF_RESULTS
+            yield self._conversation(f"{self.tool}-{revision}", title, rows, *own, revision=revision)
 
-    def _conversation(self, id: str, title: str, rows: Sequence[Row], **more: Json) -> Conversation:
+    def _conversation(self, id: str, title: str, rows: Sequence[Row], *shows: str, **more: Json) -> Conversation:
         steps = [step for row in rows for step in self._steps(row)]
-        return self.conversation(id, title, steps, *self._shows(), files=dict.fromkeys(FOLDERS), **more)
+        return self.conversation(id, title, steps, *self._shows(), *shows, files=dict.fromkeys(FOLDERS), **more)
 
     def _steps(self, row: Row) -> Iterator[Step]:
         """What comes before, what runs beside it, and the call."""

@@ -102,8 +102,10 @@ class Counts(Maker):
                 kinds[f"a wrong {name}, {number}"] = call(tool, given)
         for kind, refused in kinds.items():
             steps += [refused] * SOME
-            steps.append(self.ask(tool, f"Who comes behind {kind}?", self.answers(f"Served behind {kind}.")))
+            words = f"Served behind {kind}."
+            steps += [self.ask(each, f"Which {each} comes behind {kind}?", self.answers(words)) for each in self.names]
         shows = ("concurrency:after-failure", "arguments:refused:not-started", "tools:unknown", "command:once")
+        shows = (*shows, "cwd:default")
         title, files = f"{SOME} refusals of {tool} of each kind.", {FILE: "A file."}
         return self.conversation(f"refusals-{tool}", title, steps, *shows, files=files)
 

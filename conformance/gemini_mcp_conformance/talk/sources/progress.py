@@ -183,6 +183,6 @@ class Progress(Maker):
         line = self._in_turn()
         begun = (long, self._looked_up(), *line)
         steps = (*begun, *self._ended(), *beside, *(Await(each.name) for each in begun), Request("ping"))
-        shows = ("progress:interval", "progress:increase", "progress:end", "concurrency:same-session")
+        shows = ("progress:interval", "progress:increase", "progress:end", "progress:token", "concurrency:same-session")
         title, files = f"A call of {LONGER:g} seconds, and others meanwhile.", {FOLDER: None}
         return self.conversation("longer", title, steps, *shows, aside=True, files=files)

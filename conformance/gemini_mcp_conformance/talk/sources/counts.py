@@ -31,7 +31,7 @@ TOLD = 36
 """Calls that are told of their progress: more than a table of 32 tokens holds."""
 IN_A_ROW = 4
 """The same failures, behind fewer of which some clients would try no more for a while."""
-FILE = "a-file"
+FILE, NOWHERE = "a-folder/a-file", "a-folder/nowhere"
 FEW, FAMILIES = 6, 2
 ALIKE: Mapping[str, Json] = {"option": "one-model", "file": "You are the same.", "directory": path()}
 WAITING = 14
@@ -114,7 +114,7 @@ class Counts(Maker):
         spec = self.spec
         for name, schema in spec.tools[tool].properties.items():
             if name == spec.directory(tool):
-                yield from ((name, path(FILE)), (name, path(f"no-{FILE}")))
+                yield from ((name, path(FILE)), (name, path(NOWHERE)))
             elif takes_text(schema):
                 patterns = [rule.pattern for rule in rules(name, spec.invocation) if rule.pattern is not None]
                 texts = [samples(pattern)[0] for pattern in patterns]

@@ -158,8 +158,8 @@ class Endings(Maker):
         names = [f"{tool} {number}" for number in range(len(kinds))]
         for number, (name, more) in enumerate(zip(names, kinds, strict=True)):
             cancel = Cancel(name, "ended" if number < FIRST else "sent")
-            hung = self.hanging(tool, name, mark=MARKS[number % len(MARKS)], **{"file": "You end.", **more})
-            steps += [hung, cancel, self.served(name, (tool, other)[number % 2])]
+            how: dict[str, Json] = {"mark": MARKS[number % len(MARKS)], "file": "You end.", **more}
+            steps += [self.hanging(tool, name, **how), cancel, self.served(name, (tool, other)[number % 2])]
         unread = self.unread(tool, f"unread {tool}")
         steps += [*map(Await, names[FIRST:]), unread, Cancel(unread.name), self.served(unread.name, other)]
         # The same call as the first, which is over.

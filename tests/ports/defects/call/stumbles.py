@@ -94,9 +94,9 @@ def says_system(port: Any, real: Any, failure: Failure) -> Message:
 
 
 def escaped(answer: Answer) -> Answer:
-    if not isinstance(answer.warnings, list):
-        return answer
-    warnings = [html.escape(each, quote=False) if isinstance(each, str) else each for each in answer.warnings]
+    warnings = answer.warnings
+    if isinstance(warnings, list):
+        warnings = [html.escape(each, quote=False) if isinstance(each, str) else each for each in warnings]  # pyright: ignore[reportUnknownVariableType]
     return replace(answer, warnings=warnings)
 
 

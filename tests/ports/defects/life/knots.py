@@ -38,9 +38,8 @@ def leaves_and_forgets(port: Any, real: Any, call: Call, turn: str | None) -> No
 def cancels_equal_number(port: Any, real: Any, method: str, params: Any) -> None:
     wanted = (as_object(params) or {}).get("requestId")
     for call in list(port.calls):
-        texts = (call.id, wanted)
-        is_numeric = all(isinstance(text, str) and NUMERIC.fullmatch(text) for text in texts)
-        if method == "notifications/cancelled" and is_numeric and float(call.id) == float(wanted):
+        texts = [text for text in (call.id, wanted) if isinstance(text, str) and NUMERIC.fullmatch(text)]
+        if method == "notifications/cancelled" and len(texts) == 2 and len({*map(float, texts)}) == 1:
             port.cancel(call)
             return
     real(method, params)

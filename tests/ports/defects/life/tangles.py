@@ -1,5 +1,6 @@
 """Defects around calls that show when two things meet, or after something that came before."""
 
+import json
 import signal
 import threading
 import time
@@ -58,7 +59,7 @@ def cancels_by_key(port: Any, method: str, params: Any) -> None:
 
 
 def only_greater(port: Any, real: Any, call: Call) -> None:
-    key = type(call.token), call.token
+    key = json.dumps(call.token)
     if call.progress + 1 <= port.memory.get(key, 0):
         call.progress += 1
         call.next_progress = time.monotonic() + 5

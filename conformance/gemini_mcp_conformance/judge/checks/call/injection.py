@@ -117,6 +117,9 @@ def _is_option(exchange: Exchange, run: Run, name: str) -> bool:
     if isinstance(run.understood, Understood):
         expected = heard(exchange)
         is_asked = isinstance(expected, Heard) and expected.prompt is not None
-        is_lost = name == exchange.spec.prompt(exchange.tool) and run.prompt is None and is_asked
-        return is_lost or any(differing(exchange, run, *sorted(exchange.spec.option_names)))
+        # A cancelled gemini may be ended before it has read its prompt.
+        is_read = name == exchange.spec.prompt(exchange.tool) and exchange.silence != "cancelled"
+        return (is_read and run.prompt is None and is_asked) or any(
+            differing(exchange, run, *sorted(exchange.spec.option_names))
+        )
     return run.understood != heard(exchange)

@@ -68,8 +68,10 @@ class Reading(Maker):
         late = [Request(method, until="sent", name=f"late {method}") for method in ("ping", "tools/list", "no/such")]
         unread = (Listen(False), *calls, Listen(False, SOON), Cancel(endless.name, "sent"), *late)
         unread = (*unread, Listen(True, LATE - SOON))
-        steps = (endless, *unread, Await(endless.name), Request("ping"))
-        shows = (*SHOWN, "cancel:child", "cancel:unanswered", "lifecycle:ping", "tools:order", "rpc:error:method")
+        held = self.held(self.spec.told_apart[0], "held meanwhile", session=session("held meanwhile"))
+        asked = (endless.name, *(each.name for each in late))
+        steps = (held, endless, *unread, *map(Await, asked), Release(held.name), Await(held.name), Request("ping"))
+        shows = (*SHOWN, "cancel:child", "cancel:unanswered", "concurrency:ping", "concurrency:list")
         return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *shows, aside=True)
 
     def one_by_one(self) -> Conversation:

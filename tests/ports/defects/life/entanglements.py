@@ -291,6 +291,7 @@ defect(
 defect(
     "ping-dropped-behind-slow-reader",
     "Drops the answer to a ping that must wait two seconds because the client does not read a large message.",
+    "concurrency:ping",
     "lifecycle:ping",
 )(send=pongs_in_time)
 defect(

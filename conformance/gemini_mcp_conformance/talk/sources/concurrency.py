@@ -385,9 +385,9 @@ class Concurrency(Maker):
 
     def crowd_of_lists(self, tool: str) -> Conversation:
         """Sixteen calls that end at the same time, and all of whose sessions only the list of their directory names."""
-        steps: list[Step] = []
+        steps, places = list[Step](), ("one", "other/one") if self.spec.directory(tool) is not None else ("one",)
         for number in range(CROWD):
-            name, where = f"{number:02} of those that look it up", ("one", "other/one")[number % 2]
+            name, where = f"{number:02} of those that look it up", places[number % len(places)]
             listed = self.sources.listed(f"The answer to {name}.", session(f"whichever is the newest in {where}"))
             until = "started" if number < FEW else "sent"
             held = listed.behind({"release": "lists"})
@@ -400,8 +400,8 @@ class Concurrency(Maker):
             "system:isolation",
         )
         title = "Sixteen calls that ask for their lists at once."
-        files, steps = {"one": None, "other/one": None}, [*steps, Release("lists")]
-        return self.conversation("crowd-of-lists", title, steps, *shows, aside=True, files=files)
+        files = dict.fromkeys(places)
+        return self.conversation("crowd-of-lists", title, (*steps, Release("lists")), *shows, aside=True, files=files)
 
     def files(self) -> Iterable[Conversation]:
         """Each of three calls at once must see its own file, and the one without must see none."""

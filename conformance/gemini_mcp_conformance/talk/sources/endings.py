@@ -190,7 +190,7 @@ class Endings(Maker):
     def _cancel_unknown(self, tool: str) -> Conversation:
         """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""
         beside = f"beside nothing of {tool}"
-        number = EARLY + self.names.index(tool)
+        number = EARLY + self.spec.names.index(tool)
         digits = f"{number}0"
         kept = self.answers("Beside nothing.", release=beside)
         held = self.hanging(self.sources.after(tool), beside, kept, id=digits)

@@ -5,7 +5,9 @@ A step is as in steps.py. What several areas need is here; what one area needs s
 
 import os
 import re
+import signal
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import Any, cast
@@ -13,7 +15,7 @@ from typing import Any, cast
 from answering import Outcome
 from planning import Plan, Refusal
 from running import Call
-from speaking import Message
+from speaking import Message, as_object
 from steps import Change, Step, gives, notes
 
 STDERR = "\nStderr: "
@@ -39,6 +41,41 @@ def notes_listing(port: Any, call: Call, plan: Plan) -> None:
 def has_listed(port: Any, call: Call) -> bool:
     """Whether a list of sessions was asked for in the call, where `notes_listing` remembers it."""
     return call in port.memory
+
+
+def keeps_turn(port: Any, real: Any, call: Call, turn: str | None) -> None:
+    """Of `end_turn`: keeps the turn of a call that is remembered."""
+    if call not in port.memory:
+        real(call, turn)
+
+
+def signals_one(leader: int, number: signal.Signals) -> None:
+    """Signals gemini but not what gemini started."""
+    with suppress(ProcessLookupError):
+        os.kill(leader, number)
+
+
+def noted_alone(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
+    """Of `signal_group`: the same, for a gemini whose id is remembered."""
+    (signals_one if leader in port.memory else real)(leader, number)
+
+
+def wanted(method: str, params: Any) -> Any:
+    """The id of the call that the notification cancels."""
+    return (as_object(params) or {}).get("requestId") if method == "notifications/cancelled" else None
+
+
+def cancels_alike(test: Callable[[str, str], bool]) -> Step:
+    """Of `notified`: cancels also the calls whose ids are like the one that is named."""
+
+    def notified(port: Any, real: Any, method: str, params: Any) -> None:
+        named = wanted(method, params)
+        for call in list(port.calls):
+            if isinstance(named, str) and isinstance(call.id, str) and call.id != named and test(call.id, named):
+                port.cancel(call)
+        real(method, params)
+
+    return notified
 
 
 def asks(test: Callable[[Call, Plan], bool], change: Callable[[Plan], Plan]) -> Step:

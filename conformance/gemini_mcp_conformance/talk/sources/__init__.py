@@ -18,6 +18,8 @@ from typing import ClassVar, Protocol, cast
 
 from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.spec import specification
+from gemini_mcp_conformance.spec.interpreter import rules
+from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.asking import Asking
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -84,6 +86,11 @@ class Maker:
     def wrong(self, tool: str) -> dict[str, Json]:
         """Arguments that no port may serve: numbers for all that the tool requires, or for all that it takes."""
         return dict.fromkeys(self.spec.tools[tool].required or self.spec.tools[tool].properties, 7)
+
+    def forbidden(self, name: str) -> list[str]:
+        """A text for each pattern by which a rule refuses an argument."""
+        patterns = (rule.pattern for rule in rules(name, self.spec.invocation))
+        return [samples(pattern)[0] for pattern in patterns if pattern is not None]
 
     def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
         return Conversation(f"{self.prefix}{id}", title, tuple(steps), self.phase, shows, **more)

@@ -15,7 +15,7 @@ from gemini_mcp_conformance.spec.interpreter import is_absent, refusals, rules
 from gemini_mcp_conformance.spec.patterns import near_misses, samples
 from gemini_mcp_conformance.spec.schema import MOST_ITEMS, is_valid, matching, sample, takes_text
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.outcomes.answers import DEEP, nested
+from gemini_mcp_conformance.talk.outcomes.answers import DEEP, FILLERS, nested
 from gemini_mcp_conformance.talk.plays import SESSION
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Sources, ToolMaker
@@ -114,10 +114,11 @@ def _accompanied(kind: str, steps: tuple[Step, ...], made_of: Boundaries, name: 
 
 def _wide(size: int) -> str:
     """A text of just so many bytes, and of few characters."""
-    return "x" * (size % len(EVERY_LENGTH.encode())) + EVERY_LENGTH * (size // len(EVERY_LENGTH.encode()))
+    count, more = divmod(size, len(EVERY_LENGTH.encode()))
+    return "x" * more + EVERY_LENGTH * count
 
 
-EVERY_LENGTH = "é€😀"
+EVERY_LENGTH = "".join(FILLERS[1:])
 """A character of each length that UTF-8 has beyond ASCII."""
 LONGEST, ESCAPED, OVER_LIMIT, BESIDE = "", "escaped-", "over-", "beside"
 OVER = "The question that is longer than anybody reads.\r\n"
@@ -227,8 +228,7 @@ class Boundaries(ToolMaker):
             block: Json = {"type": "text", "text": right}
             wrapped = ([right], block, [block], {"value": right})
             values = [value for value in (None, *WRONG.values(), *wrapped) if not is_valid(schema, value)]
-            forbidden = rules(name, self.spec.invocation) if takes_text(schema) else ()
-            refused = [samples(rule.pattern)[0] for rule in forbidden if rule.pattern is not None]
+            refused = self.forbidden(name) if takes_text(schema) else []
             steps = [call(self.tool, {**self.everything, name: value}, self.answer) for value in (*values, *refused)]
             steps += [call(self.tool, {**long, name: value}, self.answer) for value in (values[0], *refused)]
             steps.append(call(self.tool, {**self.everything, **empty, name: values[-1]}, self.answer))
@@ -323,8 +323,7 @@ class Boundaries(ToolMaker):
 
     def _undeclared_and_wrong(self) -> list[dict[str, Json]]:
         """The same with texts that those tools refuse, one argument in each."""
-        every = [(name, rule) for name in self._undeclared() for rule in rules(name, self.spec.invocation)]
-        texts = [(name, samples(rule.pattern)[0]) for name, rule in every if rule.pattern is not None]
+        texts = [(name, text) for name in self._undeclared() for text in self.forbidden(name)]
         return [{name: text} for name, text in texts if refusals(name, text, self.spec.invocation)]
 
     def _misspelt(self) -> dict[str, Json]:

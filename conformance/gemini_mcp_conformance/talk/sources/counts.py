@@ -8,8 +8,7 @@ from itertools import cycle
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.spec.interpreter import refusals, rules
-from gemini_mcp_conformance.spec.patterns import samples
+from gemini_mcp_conformance.spec.interpreter import refusals
 from gemini_mcp_conformance.spec.schema import takes_text
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -104,8 +103,8 @@ class Counts(Maker):
             steps += [refused] * SOME
             words = f"Served behind {kind}."
             steps += [self.ask(each, f"Which {each} comes behind {kind}?", self.answers(words)) for each in self.names]
-        shows = ("concurrency:after-failure", "arguments:refused:not-started", "tools:unknown", "command:once")
-        shows = (*shows, "cwd:default")
+        shows = ("concurrency:after-failure", "arguments:refused:not-started", "tools:unknown", "command:once",
+                 "cwd:default")  # fmt: skip
         title, files = f"{SOME} refusals of {tool} of each kind.", {FILE: "A file."}
         return self.conversation(f"refusals-{tool}", title, steps, *shows, files=files)
 
@@ -116,9 +115,8 @@ class Counts(Maker):
             if name == spec.directory(tool):
                 yield from ((name, path(FILE)), (name, path(NOWHERE)))
             elif takes_text(schema):
-                patterns = [rule.pattern for rule in rules(name, spec.invocation) if rule.pattern is not None]
-                texts = [samples(pattern)[0] for pattern in patterns]
-                yield from ((name, text) for text in texts if refusals(name, text, spec.invocation))
+                refused = (text for text in self.forbidden(name) if refusals(name, text, spec.invocation))
+                yield from ((name, text) for text in refused)
 
     def calls(self) -> Conversation:
         """Calls that start nothing, and behind them one that does."""

@@ -15,7 +15,7 @@ from itertools import cycle
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.templates import argument_of
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.spec.interpreter import is_absent, rules
+from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.patterns import samples
 from gemini_mcp_conformance.spec.schema import is_valid, takes_text
 from gemini_mcp_conformance.spec.script import Script
@@ -119,8 +119,7 @@ class Everything(Maker):
         for name, schema in self.spec.tools[self.tool].properties.items():
             if not is_valid(schema, WRONG):
                 yield name, WRONG
-            patterns = [rule.pattern for rule in rules(name, self.spec.invocation) if rule.pattern is not None]
-            texts = [samples(pattern)[0] for pattern in patterns] if takes_text(schema) else []
+            texts = self.forbidden(name) if takes_text(schema) else []
             yield from ((name, text) for text in texts if not self.spec.settles(self.tool, name, text))
             if name == self.spec.directory(self.tool):
                 yield from ((name, path(f"{FOLDER}-missing")), (name, path(FILE)))

@@ -12,7 +12,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, hangs, pieces, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, path, told
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path, told
 
 ORDER = 70
 LONG = 12.0
@@ -70,8 +70,7 @@ class Progress(Maker):
     def _again(self, tool: str) -> Iterator[Step]:
         """One token for a call that is refused, one that fails, one that is cancelled and one that is answered."""
         token, name = f"of {tool}, again and again", f"cancelled {tool}"
-        refused = self.wrong(tool)
-        yield Request("tools/call", {"name": tool, "arguments": refused, "_meta": {"progressToken": token}})
+        yield told(call(tool, self.wrong(tool)), token)
         yield from (Request("ping"), self._silent(tool, "refused"))
         yield from (self.asking(tool, token, fails(), "fails"), Request("ping"), self._silent(tool, "failed"))
         yield from (self.asking(tool, token, hangs(), name, until="started"), Cancel(name), Request("ping"))
@@ -166,9 +165,7 @@ class Progress(Maker):
         yield from [self.asking(tool, "failed beside", fails())] * RUNNING
         yield self.asking(tool, "answered beside", self.answers("At once."))
         yield from (self.asking(tool, name, hangs(), name, until="started"), Cancel(name))
-        yield Request(
-            "tools/call", {"name": tool, "arguments": self.wrong(tool), "_meta": {"progressToken": "refused"}}
-        )
+        yield told(call(tool, self.wrong(tool)), "refused")
 
     def longer(self) -> Conversation:
         """A long call whose client does not stop to speak."""

@@ -82,8 +82,8 @@ class Revisions(Maker):
             unknown = Request(method, {**table(params), "_meta": meta}, bare=True)
             steps += [lacking, unknown, replace(unknown, id=f"{method} of {number}")]
             again += [Request(method, params, self._scripts(method)), lacking, unknown]
-        told: Json = {"requestId": "nobody", "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
-        steps += [Notify("notifications/no-such", told), Notify("notifications/cancelled", told)]
+        unheard: Json = {"requestId": "nobody", "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
+        steps += [Notify("notifications/no-such", unheard), Notify("notifications/cancelled", unheard)]
         for near in (f"{revision}1", revision.replace("-0", "-"), f"0{revision}"):
             steps.append(Request("tools/list", {"_meta": {VERSION: near, CAPABILITIES: {}, **client}}, bare=True))
         # Nobody has to say who asks.

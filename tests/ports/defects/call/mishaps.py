@@ -3,15 +3,15 @@
 import json
 import os
 import re
-import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from answering import KEYS, Answer, Outcome, Scan
-from conditions import failed, is_named
+from conditions import failed, is_named, noted_alone
 from defects.record import defect
+from defects.size.thresholds import decoded_in_pieces, of_stderr
 from planning import Plan
 from running import Call
 from speaking import Message
@@ -30,12 +30,6 @@ def argv_without_model(
 
 def system_in_buffer(port: Any, real: Any, text: str) -> bytes:
     return real(text)[: max(BLOCK, len(text))]
-
-
-def stderr_in_blocks(port: Any, real: Any, outcome: Outcome) -> Answer:
-    blocks = (outcome.stderr[at : at + BLOCK] for at in range(0, len(outcome.stderr), BLOCK))
-    text = "".join(block.decode("utf-8", "replace") for block in blocks)
-    return real(replace(outcome, stderr=text.encode()))
 
 
 def list_where_brackets_are(port: Any, real: Any, listing: Outcome) -> str:
@@ -105,14 +99,6 @@ def notes_fed(port: Any, real: Any, call: Call, *arguments: Any) -> Any:
     return process
 
 
-def fed_alone(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
-    if leader not in port.memory:
-        real(leader, number)
-        return
-    with suppress(ProcessLookupError):
-        os.kill(leader, number)
-
-
 defect(
     "reply-on-stdin-without-model",
     "Passes no model to gemini in a reply whose prompt is so long that it goes to stdin.",
@@ -128,7 +114,7 @@ defect(
     "Spoils a character of stderr that lies across the end of a block of 64 KiB.",
     "error:stderr:tail",
     "error:stderr",
-)(read=stderr_in_blocks)
+)(read=of_stderr(decoded_in_pieces(BLOCK)))
 defect(
     "list-hidden-by-brackets",
     "Looks for no list on stderr when stdout of the listing holds a bracket, though no entry.",
@@ -196,4 +182,4 @@ defect(
     "cancel:group",
     "shutdown:stdin-end:group",
     "shutdown:sigterm:group",
-)(begin=notes_fed, signal_group=fed_alone)
+)(begin=notes_fed, signal_group=noted_alone)

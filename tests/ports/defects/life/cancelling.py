@@ -1,13 +1,12 @@
 """Defects in cancelling calls."""
 
-import os
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from answering import Failure
+from conditions import signals_one, wanted
 from defects.record import defect
 from port import Port
 from running import GRACE, Call
@@ -16,11 +15,6 @@ from steps import Step, after, always, before, for_tool, only
 
 CANCELLABLE = 8
 PLACES = threading.Semaphore(17)
-
-
-def signals_one(leader: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(leader, number)
 
 
 def leader_only(when: Callable[[Port], bool]) -> Step:
@@ -95,11 +89,6 @@ def only_silences(port: Any, real: Any, call: Call) -> None:
 def cancels_all(port: Any, call: Call) -> None:
     for each in set(port.calls) - {call}:
         port.end(each)
-
-
-def wanted(method: str, params: Any) -> Any:
-    """The id of the call that the notification cancels."""
-    return (as_object(params) or {}).get("requestId") if method == "notifications/cancelled" else None
 
 
 def compares_text(port: Any, real: Any, method: str, params: Any) -> None:

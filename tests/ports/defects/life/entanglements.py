@@ -11,12 +11,12 @@ from typing import Any
 from unicodedata import normalize
 
 from answering import SESSION_GONE, Answer, Failure, Outcome
-from conditions import has_listed, has_model, is_named, lacking, notes_listing
+from conditions import cancels_alike, has_listed, has_model, is_named, keeps_turn, lacking, notes_listing, wanted
 from defects.record import defect
 from planning import Plan
 from port import META
 from running import Call
-from speaking import Message, as_object
+from speaking import Message
 from steps import before
 
 QUOTAS = 3
@@ -54,16 +54,11 @@ def notes_unstartable(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
         raise
 
 
-def keeps_turn(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if call not in port.memory:
-        real(call, turn)
-
-
 def keeps_cancellation(port: Any, real: Any, method: str, params: Any) -> None:
-    wanted = (as_object(params) or {}).get("requestId")
-    is_known = any(call.id == wanted for call in list(port.calls))
-    if method == "notifications/cancelled" and isinstance(wanted, str) and wanted.isdecimal() and not is_known:
-        port.memory.setdefault("early", set[int]()).add(int(wanted))
+    named = wanted(method, params)
+    is_known = any(call.id == named for call in list(port.calls))
+    if isinstance(named, str) and named.isdecimal() and not is_known:
+        port.memory.setdefault("early", set[int]()).add(int(named))
     real(method, params)
 
 
@@ -174,15 +169,6 @@ def inherits_token(port: Any, real: Any, identity: Any, params: Mapping[str, Any
     return call
 
 
-def cancels_equivalent(port: Any, real: Any, method: str, params: Any) -> None:
-    wanted = (as_object(params) or {}).get("requestId")
-    if method == "notifications/cancelled" and isinstance(wanted, str):
-        for call in list(port.calls):
-            if isinstance(call.id, str) and call.id != wanted and normalize("NFC", call.id) == normalize("NFC", wanted):
-                port.cancel(call)
-    real(method, params)
-
-
 def pongs_in_time(port: Any, real: Any, message: Message) -> None:
     is_pong = message.get("result") == {}
     if port.output.acquire(timeout=SEND_SECONDS if is_pong else -1):
@@ -287,7 +273,7 @@ defect(
     "cancels-id-in-other-composition",
     "Cancels also a call whose id is the same text in another Unicode composition.",
     "cancel:others",
-)(notified=cancels_equivalent)
+)(notified=cancels_alike(lambda one, other: normalize("NFC", one) == normalize("NFC", other)))
 defect(
     "ping-dropped-behind-slow-reader",
     "Drops the answer to a ping that must wait two seconds because the client does not read a large message.",

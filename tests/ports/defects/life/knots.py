@@ -7,10 +7,11 @@ import time
 import unicodedata
 from typing import Any
 
+from conditions import cancels_alike
 from defects.record import defect
 from port import PROGRESS_SECONDS, Stop
 from running import Call
-from speaking import Message, as_object
+from speaking import Message
 
 INVALID_LIMIT = 12
 NUMERIC = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*")
@@ -35,14 +36,8 @@ def leaves_and_forgets(port: Any, real: Any, call: Call, turn: str | None) -> No
     leaves_line(port, real, call, turn)
 
 
-def cancels_equal_number(port: Any, real: Any, method: str, params: Any) -> None:
-    wanted = (as_object(params) or {}).get("requestId")
-    for call in list(port.calls):
-        texts = [text for text in (call.id, wanted) if isinstance(text, str) and NUMERIC.fullmatch(text)]
-        if method == "notifications/cancelled" and len(texts) == 2 and len({*map(float, texts)}) == 1:
-            port.cancel(call)
-            return
-    real(method, params)
+def are_equal_numbers(one: str, other: str) -> bool:
+    return all(map(NUMERIC.fullmatch, (one, other))) and float(one) == float(other)
 
 
 def quits_at_interrupt(port: Any, real: Any, number: int, frame: Any) -> None:
@@ -118,7 +113,7 @@ defect(
     'Cancels the call "7" when the cancelled id is another text that is the same number, such as "007".',
     "cancel:others",
     "cancel:unknown",
-)(notified=cancels_equal_number)
+)(notified=cancels_alike(are_equal_numbers))
 defect(
     "interrupt-while-closing",
     "Exits at once at a SIGINT that follows the end of stdin, before a gemini that ignores SIGTERM is killed.",

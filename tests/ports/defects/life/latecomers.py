@@ -1,7 +1,6 @@
 """Defects that show late: beside other calls, while a reply waits or a list runs, after a cancellation or a failure."""
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -9,9 +8,7 @@ from dataclasses import replace
 from typing import IO, Any
 
 from answering import Failure, Outcome
-from conditions import is_refusal
-from defects.life.cancelling import signals_one
-from defects.life.newcomers import keeps_turn
+from conditions import is_refusal, keeps_turn, noted_alone
 from defects.record import defect
 from planning import Plan
 from port import META
@@ -43,10 +40,6 @@ def notes_list(port: Any, real: Any, call: Call, argv: tuple[str, ...], *others:
     return process
 
 
-def signals_list_alone(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
-    (signals_one if leader in port.memory else real)(leader, number)
-
-
 def notes_death(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
     outcome = real(call, plan)
     if outcome.exit < 0:
@@ -75,7 +68,7 @@ defect(
     "Ends the process that lists the sessions without the rest of its group, when a call or the port is ended.",
     "cancel:group",
     "shutdown:stdin-end:group",
-)(begin=notes_list, signal_group=signals_list_alone)
+)(begin=notes_list, signal_group=noted_alone)
 defect(
     "turn-kept-after-signal",
     "Keeps the turn of a reply whose gemini died by a signal, so that no later reply in that session is served.",

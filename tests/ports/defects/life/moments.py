@@ -10,7 +10,7 @@ from contextlib import suppress
 from queue import Queue
 from typing import IO, Any
 
-from defects.life.cancelling import wanted
+from conditions import wanted
 from defects.record import defect
 from port import SIGNALS, Stop
 from running import Call, Cancelled

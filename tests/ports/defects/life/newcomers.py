@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer, Failure
+from conditions import keeps_turn
 from defects.record import defect
 from planning import Plan
 from port import EXIT_SECONDS
@@ -37,11 +38,6 @@ def notes_unstarted(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
         if failure.stderr is None:
             port.memory[call] = "unstarted"
         raise
-
-
-def keeps_turn(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if call not in port.memory:
-        real(call, turn)
 
 
 def waits_by_ticket(port: Any, real: Any, call: Call, turn: str) -> None:

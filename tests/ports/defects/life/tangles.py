@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from answering import Outcome
+from conditions import cancels_alike
 from defects.record import defect
 from planning import Plan, Refusal
 from port import META, STATELESS, UNSUPPORTED_VERSION
@@ -47,15 +48,6 @@ def one_decoder(port: Any, real: Any, line: bytes) -> None:
     whole = port.memory.pop("rest", b"") + line
     port.memory["rest"] = rest_of_character(line.rstrip(b"\r\n"))
     real(whole)
-
-
-def cancels_by_key(port: Any, method: str, params: Any) -> None:
-    wanted = (as_object(params) or {}).get("requestId")
-    if method != "notifications/cancelled" or not isinstance(wanted, str):
-        return
-    for call in list(port.calls):
-        if isinstance(call.id, str) and call.id != wanted and call.id[:KEY_LENGTH] == wanted[:KEY_LENGTH]:
-            port.cancel(call)
 
 
 def only_greater(port: Any, real: Any, call: Call) -> None:
@@ -219,7 +211,7 @@ defect(
     "id-known-by-64-characters",
     "Cancels every call whose id has the same first 64 characters.",
     "cancel:others",
-)(notified=before(cancels_by_key))
+)(notified=cancels_alike(lambda one, other: one[:KEY_LENGTH] == other[:KEY_LENGTH]))
 defect(
     "progress-of-reused-token-held-back",
     "Holds progress back until it is greater than any that an earlier call with the same token has told.",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import QUOTA, Answer, Failure, Outcome
-from conditions import failed, is_named, marks
+from conditions import failed, is_named, keeps_turn, marks
 from defects.record import defect
 from planning import Plan, Refusal
 from running import Call, Cancelled
@@ -108,11 +108,6 @@ def notes_cancelled_list(port: Any, real: Any, call: Call, plan: Plan) -> Outcom
     except Cancelled:
         port.memory[call] = "kept"
         raise
-
-
-def keeps_turn(port: Any, real: Any, call: Call, turn: str | None) -> None:
-    if call not in port.memory:
-        real(call, turn)
 
 
 def notes_new_session(port: Any, real: Any, call: Call, plan: Plan) -> Answer:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from answering import Failure
-from conditions import failed, marks, refused, since
-from defects.life.cancelling import is_unknown, wanted
+from conditions import failed, marks, refused, since, wanted
+from defects.life.cancelling import is_unknown
 from defects.record import defect
 from running import Call
 from speaking import Message, RpcError

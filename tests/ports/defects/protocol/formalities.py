@@ -6,26 +6,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from defects.life.cancelling import wanted
+from conditions import cancels_alike
 from defects.record import defect
 from http_port import HttpPort
 from port import HANDSHAKE, META, STATELESS
 from posting import Post
 from speaking import INVALID_PARAMS, Message, RpcError, as_object
 from steps import Step
-
-
-def cancels_alike(test: Callable[[str, str], bool]) -> Step:
-    """Of `notified`: cancels also the calls whose ids are like the one that is named."""
-
-    def notified(port: Any, real: Any, method: str, params: Any) -> None:
-        named = wanted(method, params)
-        for call in list(port.calls):
-            if isinstance(named, str) and isinstance(call.id, str) and call.id != named and test(call.id, named):
-                port.cancel(call)
-        real(method, params)
-
-    return notified
 
 
 def deaf_to(test: Callable[[str], bool]) -> Step:

@@ -42,8 +42,9 @@ from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
-from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE, TEXT
+from gemini_mcp_conformance.talk.sources.results import TEXT
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path
+from gemini_mcp_conformance.talk.ways import ANSWER, FAILURE
 
 ORDER = 60
 OF_RESULTS = ("stateless:result-type", "stateless:server-info")

@@ -1,39 +1,26 @@
-"""Several calls at once: which may run at the same time, which must wait, and that each gets its own answer."""
+"""Several calls at once, which may run at the same time: each gets its own answer, and others are served."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import cycle
 
-from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
-from gemini_mcp_conformance.talk.showing import shown_by
-from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
-from gemini_mcp_conformance.talk.steps import Arrange, Await, Cancel, Release, Request, Step, call, path, told
+from gemini_mcp_conformance.talk.plays import SESSION, fails, session
+from gemini_mcp_conformance.talk.sources import Sources, sequences
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path, told
+from gemini_mcp_conformance.talk.together import BESIDE, CROWD, Together
 
 ORDER = 40
 BESIDE_MANY = "It failed beside many others.\n"
-CROWD = 16
-"""Calls at once that must all be answered."""
-OTHERS = 66
-"""Sessions that come between two replies of one, and calls behind one that runs: more than a table of 64 holds."""
-ALIKE = ("Session-7", "session-7", "Session-07", "Session-70", "Session", "ession-7", "Session_7", "Session-\uff17")
-"""Ids that look nearly the same."""
-ODD = ("s" * 65, "long " * 60, "한국어-👍", "a/b:c", "UPPER and lower")
-"""Ids that software may shorten, encode or take apart."""
 FEW = 8
 """Calls that every port can run at once."""
 
 LONG = "prompt:long:whole"
 AFTER_FAILURE = "concurrency:after-failure"
-BESIDE = ("concurrency:calls", "concurrency:crossed")
-ELSEWHERE = ("concurrency:other-session", "concurrency:crossed")
-LATEST = ("concurrency:latest", "concurrency:crossed")
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -56,33 +43,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield from made.after_failures()
 
 
-class Concurrency(Maker):
-    """Calls of the tools of one specification, several at once."""
-
-    phase, prefix = "concurrency", "concurrency-"
-
-    def __init__(self, sources: Sources) -> None:
-        super().__init__(sources)
-        self.names = sources.spec.told_apart
-        self.begins = next((tool for tool in self.names if sources.spec.resumed(tool) is None), None)
-        self.resumes = sources.spec.resumes
-
-    def quick(self, tool: str, name: str, **meant: Json) -> Request:
-        """A call whose gemini answers at once."""
-        return self._ask(tool, name, self.answers(f"The answer to {name}.", session(name)), **meant)
-
-    def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
-        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early.
-
-        Without a tool that begins sessions there are no others: those that resume one may wait as well.
-        """
-        waiting = self._ask(tool, name, self.answers(f"The answer to {name}."), until="sent", **meant)
-        others = (f"{name} / aside", f"{name} / aside again") if self.begins is not None else ()
-        own = session(f"aside of {name}")
-        return (waiting, *(self.quick(self.begins or tool, each, session=own) for each in others))
-
-    def _ask(self, tool: str, name: str, script: Script, **more: Json) -> Request:
-        return self.ask(tool, f"The question of {name}?", script, name=name, **more)
+class Concurrency(Together):
+    """Calls that run beside others, whichever they are."""
 
     def pairs(self) -> Iterable[Conversation]:
         """Two calls, the second of which is sent while the first is held, as far as there are tools for them."""
@@ -93,24 +55,20 @@ class Concurrency(Maker):
             same, declared = {"session": SESSION}, self.spec.tools[begin].properties
             named = self.spec.session(reply)
             undeclared = {named: SESSION} if named is not None and named not in declared else {}
-            yield self._pair("reply-and-chat", "A reply, and other calls beside it.", (*BESIDE, "arguments:unknown"),
+            yield self.pair("reply-and-chat", "A reply, and other calls beside it.", (*BESIDE, "arguments:unknown"),
                              self.held(reply, "reply", **same), self.quick(begin, "of no session", also=undeclared),
                              self.held(begin, "beside", "reply"))  # fmt: skip
-            yield self._pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
+            yield self.pair("chat-and-reply", "A call, and a reply beside it.", BESIDE,
                              self.held(begin, "first"), self.held(reply, "reply", "first", **same))  # fmt: skip
-        if reply in self.names:
-            yield from self._of_sessions(reply)
-        if reply is not None and self.spec.latest(reply) is not None:
-            yield from self._of_latest(reply)
 
     def _of_beginning(self, tool: str) -> Iterable[Conversation]:
         here = path("one")
-        yield self._pair("chats", "Two calls that begin sessions.", BESIDE,
+        yield self.pair("chats", "Two calls that begin sessions.", BESIDE,
                          self.held(tool, "first"), self.held(tool, "second", "first"))  # fmt: skip
-        yield self._pair("chats-in-one-directory", "Two of them in one directory.", BESIDE,
+        yield self.pair("chats-in-one-directory", "Two of them in one directory.", BESIDE,
                          self.held(tool, "first", directory=here),
                          self.held(tool, "second", "first", directory=here))  # fmt: skip
-        yield self._pair("chats-beside-everything", "One with everything, and one with nothing beside it.",
+        yield self.pair("chats-beside-everything", "One with everything, and one with nothing beside it.",
                          (*BESIDE, *sequences.shows(self.sources)),
                          self.held(tool, "first", directory=here, file="You are first.", option="a-model"),
                          self.held(tool, "second", "first"))  # fmt: skip
@@ -122,143 +80,6 @@ class Concurrency(Maker):
             other = f"other of {name}"
             steps += [twin, replace(twin, name=other), Release(name), Await(name), Await(other)]
         yield self.conversation("twins", "The same call twice at once.", steps, *BESIDE, "command:once", LONG)
-
-    def _of_sessions(self, tool: str) -> Iterable[Conversation]:
-        same, different = {"session": SESSION}, {"session": f"{SESSION[:-1]}0"}
-        yield self._pair("sessions", "Replies in different sessions.", ELSEWHERE,
-                         self.held(tool, "reply", **same), self.held(tool, "other", "reply", **different))  # fmt: skip
-        # Where a pattern changes the ids, several may become the same.
-        held, *alike = {json.dumps(self.arguments(tool, session=id)): id for id in ALIKE}.values()
-        others = [self.quick(tool, f"alike {number}", session=id) for number, id in enumerate(alike)]
-        yield self._pair("sessions-alike", "Replies in sessions whose ids look nearly the same.", ELSEWHERE,
-                         self.held(tool, "reply", session=held), *others)  # fmt: skip
-        others = [self.quick(tool, f"between {number}", session=session(f"o{number}")) for number in range(OTHERS)]
-        endless = self._ask(tool, "no end", hangs(), session=session("no end"), until="started")
-        yield self._pair("same-session-later", "Replies in one session, and one without end, and others behind them.",
-                         ("concurrency:same-session", "concurrency:crossed", "cancel:child"),
-                         self.held(tool, "first", **same), endless, *others, *self.behind(tool, "second", **same),
-                         Cancel(endless.name))  # fmt: skip
-        yield self._pair("same-session-cancelled", "Replies in one session, of which one is cancelled while it waits.",
-                         ("concurrency:same-session", "cancel:others", "system:removed:cancel", "system:leak"),
-                         self.held(tool, "first", **same),
-                         *self.behind(tool, "second", file="You wait.", **same),
-                         *self.behind(tool, "third", **same), Cancel("second"),
-                         *self.behind(tool, "fourth", **same), *self.behind(tool, "last", **same),
-                         # Whoever counts those that have left the line may let the next one in.
-                         Cancel("last"), *self.behind(tool, "fifth", **same))  # fmt: skip
-        yield self._pair("same-session-left", "Replies in one session, behind one that has left its line.",
-                         ("concurrency:same-session", "cancel:others"),
-                         self.held(tool, "first", **same), *self.behind(tool, "second", **same),
-                         Cancel("second"), *self.behind(tool, "third", **same))  # fmt: skip
-        waiting = [self._ask(tool, f"waiting {number}", self.answers(f"The answer to number {number}."), until="sent",
-                             **same) for number in range(CROWD)]  # fmt: skip
-        meanwhile = (Request("ping"), Request("tools/list"), Release("first"))
-        steps = (self.held(tool, "first", **same), *waiting, *meanwhile, *(Await(each.name) for each in waiting))
-        yield self.conversation("same-session-full", f"{CROWD} replies that wait in one session.", steps,
-                                "concurrency:ping", "concurrency:list", "concurrency:same-session")  # fmt: skip
-        yield self._odd_sessions(tool)
-        yield self._lines(tool, "sessions", *({"session": session(side)} for side in ("left", "right")))
-        first = self.held(tool, "first", **same)
-        second, third = (replace(self.held(tool, name, **same), until="sent") for name in ("second", "third"))
-        in_turn = (first, second, third, Release("first"), Await("first"), *self.behind(tool, "fourth", **same),
-                   Release("second"), Await("second"), Release("third"), Await("third"))  # fmt: skip
-        yield self.conversation("same-session-in-turn", "Replies behind one that had to wait itself.", in_turn,
-                                "concurrency:same-session", "concurrency:crossed")  # fmt: skip
-        yield self._pair("same-session", "Replies in one session, four of them.",
-                         ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
-                         self.held(tool, "first", option="the-first-model", file="Be first.", **same),
-                         call(tool, {**self.arguments(tool, **same), **self.wrong(tool)}, until="sent"),
-                         *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
-                         *self.behind(tool, "third", **same), *self.behind(tool, "fourth", **same))  # fmt: skip
-
-    def _odd_sessions(self, tool: str) -> Conversation:
-        """Two replies in each of several sessions whose ids are unusual."""
-        steps: list[Step] = []
-        ids = {json.dumps(self.arguments(tool, session=id)): id for id in ODD}.values()
-        for number, id in enumerate(ids):
-            name, waits = f"odd session {number}", f"behind odd session {number}"
-            steps += [self.held(tool, name, session=id), *self.behind(tool, waits, session=id)[:2]]
-            steps += [Release(name), Await(name), Await(waits)]
-        title, shows = "Replies in sessions with unusual ids.", ("concurrency:same-session", "concurrency:crossed")
-        return self.conversation("sessions-odd", title, steps, *shows)
-
-    def _lines(self, tool: str, kind: str, *sides: Mapping[str, Json]) -> Conversation:
-        """Replies that wait in two lines: the turn comes in the one, while in the other somebody waits longer."""
-        steps: list[Step] = []
-        fronts = [f"front of line {number}" for number in range(len(sides))]
-        for name, side in zip(fronts, sides, strict=True):
-            waits = self._ask(tool, f"behind {name}", self.answers("My turn."), until="sent", **side)
-            steps += [self.held(tool, name, **side), waits]
-        for name in reversed(fronts):
-            steps += [Release(name), Await(name), Await(f"behind {name}")]
-        title, files = "Replies that wait in two lines.", {"one": None, "other/one": None}
-        shows = ("concurrency:other-session", "concurrency:same-session", "concurrency:latest", "concurrency:crossed")
-        return self.conversation(f"lines-of-{kind}", title, steps, *shows, files=files)
-
-    def _given(self, tool: str) -> Iterable[str]:
-        """What a call shows whose options and files could be those of the call before it."""
-        names = (*self.spec.options(tool), *self.spec.files(tool))
-        return dict.fromkeys(id for name in names for id in shown_by(self.spec, tool, name))
-
-    def _of_latest(self, tool: str) -> Iterable[Conversation]:
-        here, there = path("one"), path("other/one")
-        yield self._pair("latest-by-default", "Replies to the latest session where the port runs.", LATEST,
-                         self.held(tool, "first"), *self.behind(tool, "second"))  # fmt: skip
-        # The list names the newest session, which the next reply could change.
-        late = self.sources.listed("The answer to first.", session("listed late"), {"release": "first"})
-        yield self._pair("latest-in-list", "A reply to the latest session while another one's session is looked up.",
-                         LATEST, self._ask(tool, "first", late, until="listing"),
-                         *self.behind(tool, "second"))  # fmt: skip
-        if self.begins is not None:
-            begin = self.begins
-            steps = (self.quick(begin, "before"), self.held(begin, "running"), self.quick(tool, "meanwhile"),
-                     Release("running"), Await("running"), self.held(tool, "reply"),
-                     self.held(begin, "beside", "reply"), Release("reply"), Await("reply"))  # fmt: skip
-            title = "A reply to the latest session, and another call beside it."
-            yield self.conversation("latest-and-chat", title, steps, *BESIDE, f"command:{kebab(tool)}:latest")
-        if self.spec.directory(tool) is None:
-            return
-        yield self._pair("latest-elsewhere", "Replies to the latest sessions of two directories.", ELSEWHERE,
-                         self.held(tool, "here", directory=here),
-                         self.held(tool, "there", "here", directory=there))  # fmt: skip
-        yield self._pair("latest", "Replies to the latest session of one directory.", LATEST,
-                         self.held(tool, "first", directory=here), *self.behind(tool, "second", directory=here),
-                         *self.behind(tool, "third", directory=here))  # fmt: skip
-        yield self._pair("latest-by-names", "Replies to the latest session of one directory, by its names.", LATEST,
-                         self.held(tool, "first"), *self.behind(tool, "second", directory=path()),
-                         *self.behind(tool, "third", session=self.spec.latest(tool)))  # fmt: skip
-        yield self._by_paths(tool)
-        yield self._lines(tool, "directories", {"directory": here}, {"directory": there})
-
-    def _by_paths(self, tool: str) -> Conversation:
-        """Gemini CLI keeps the sessions of a directory by its path without links, also of one that is called latest."""
-        paths = {
-            "second": "other",
-            "third": path("one/link"),
-            "fourth": path("one/..//other/"),
-            "fifth": path("one/up/other"),
-            "sixth": path("one/within/.."),
-        }
-        links = {"one/link": "../other", "one/up": "..", "one/within": "../other/one"}
-        steps: list[Step] = [Arrange({"one": None, "other/one": None}, links, tuple(links))]
-        for first, named in (("first", None), ("first by name", self.spec.latest(tool))):
-            steps.append(self.held(tool, first, session=named, directory=path("other")))
-            for name, each in paths.items():
-                steps += self.behind(tool, f"{name} behind {first}", session=named, directory=each)
-            steps += [Release(first), Await(first)]
-        # A link leads elsewhere by now, where the next ones wait for each other and for nobody else.
-        steps += [self.held(tool, "left", directory=path("other")), Arrange({}, {"one/link": "up"}, ("one/link",))]
-        steps += [
-            self.held(tool, "moved", directory=path("one/link")),
-            *self.behind(tool, "behind it", directory=path()),
-        ]
-        steps += [Release("moved"), Await("moved"), Await("behind it"), Release("left"), Await("left")]
-        title = "Replies to the latest session of one directory, by several paths."
-        return self.conversation("latest-by-paths", title, steps, *LATEST, ELSEWHERE[0])
-
-    def _pair(self, id: str, title: str, shows: tuple[str, ...], one: Request, *other: Step) -> Conversation:
-        steps = (one, *other, Release(one.name), Await(one.name))
-        return self.conversation(id, title, steps, *shows, files={"one": None, "other/one": None})
 
     def meanwhile(self) -> Conversation:
         """A ping and the list of tools while a call of any tool runs."""
@@ -358,9 +179,9 @@ class Concurrency(Maker):
             script = self.answers(f"The answer to {name}.", session(f"{name}, answered"), "crowd")
             until = "started" if number < FEW else "sent"
             file = f"You are {name}."
-            asked = self._ask(tool, name, script, session=session(name), file=file, until=until)
+            asked = self.asked(tool, name, script, session=session(name), file=file, until=until)
             calls.append(told(asked, name))
-        failing = self._ask(self.first, "fails in the crowd", fails(release="fails", stderr=BESIDE_MANY), until="sent")
+        failing = self.asked(self.first, "fails in the crowd", fails(release="fails", stderr=BESIDE_MANY), until="sent")
         calls.insert(FEW, failing)
         steps = (*calls, Request("ping"), Request("tools/list"), Release("crowd"), Release("fails"))
         shows = ("concurrency:lost", "concurrency:crossed", "concurrency:ping", "concurrency:list", "progress:start")
@@ -391,7 +212,7 @@ class Concurrency(Maker):
             listed = self.sources.listed(f"The answer to {name}.", session(f"whichever is the newest in {where}"))
             until = "started" if number < FEW else "sent"
             held = listed.behind({"release": "lists"})
-            steps.append(self._ask(tool, name, held, file=f"You are {name}.", directory=path(where), until=until))
+            steps.append(self.asked(tool, name, held, file=f"You are {name}.", directory=path(where), until=until))
         shows = (
             "concurrency:lost",
             "concurrency:crossed",

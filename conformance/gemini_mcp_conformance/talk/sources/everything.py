@@ -26,9 +26,9 @@ from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.showing import everything_shows, shown_by
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
-from gemini_mcp_conformance.talk.sources.results import ANSWER, FAILURE
 from gemini_mcp_conformance.talk.steps import Cancel, Request, Step, call, path, told
 from gemini_mcp_conformance.talk.texts import BLANKS
+from gemini_mcp_conformance.talk.ways import ANSWER, FAILURE
 
 ORDER = 61
 FOLDER, FILE = "everything", "everything-file"

@@ -16,9 +16,10 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import fails, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
-from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE, BESIDE, LATEST
+from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
 from gemini_mcp_conformance.talk.steps import AUTO, Await, Cancel, Notify, Release, Request, Step, call, path, told
+from gemini_mcp_conformance.talk.together import BESIDE, LATEST
 
 ORDER = 43
 SAME = ("concurrency:same-session", "concurrency:crossed")

@@ -12,6 +12,7 @@ import socket
 from base64 import b64encode
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from functools import partial
 from urllib.parse import urlsplit
 
 import h11
@@ -22,7 +23,8 @@ from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.events import Events
 from gemini_mcp_conformance.see.observation import Web
-from gemini_mcp_conformance.talk.messages import SESSION, VERSION
+from gemini_mcp_conformance.talk.clients import is_of_another, marked, plain
+from gemini_mcp_conformance.talk.messages import SESSION, VERSION, encode
 from gemini_mcp_conformance.talk.steps import AUTHORITY, OTHER_SESSION, PORT
 
 ACCEPTED = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -94,9 +96,15 @@ class HttpWire:
         message = json.loads(data)
         if inside(message, "method") == "notifications/cancelled":
             self._give_up(inside(message, "params", "requestId"))
-        body = data.strip()
+        is_theirs = is_of_another(message)
+        said = plain(message) if is_theirs else message
+        body = (encode(said) if is_theirs else data).strip()
         laid_out = _laid_out(body) if inside(message, "method") == "tools/call" else body
-        task = self.begin(self.ask("POST", laid_out, self.headers(message), self._heard))
+        headers = self.headers(said, self._other_session if is_theirs else self._session)
+        answer = Answer(said, partial(self._heard, is_theirs))
+        if answer.is_awaited:
+            self._answers[_key(message["id"])] = answer
+        task = self.begin(self.ask("POST", laid_out, headers, answer))
         if {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
             task.add_done_callback(lambda _: self._on_end())
@@ -106,13 +114,21 @@ class HttpWire:
         return bool(done)
 
     @property
-    def _kept(self) -> dict[str, str]:
+    def has_session(self) -> bool:
+        """Whether the port has begun a session, by which it can tell its clients apart."""
+        return self._session is not None
+
+    def _kept(self, session: str | None) -> dict[str, str]:
         """What a session adds to each request: its id, and the revision, which clients of older ones do not name."""
         named = self._revision if self._revision is not None and self._revision >= NAMED_SINCE else None
-        kept = {SESSION: self._session, "mcp-protocol-version": named}
+        kept = {SESSION: session, "mcp-protocol-version": named}
         return {name: value for name, value in kept.items() if value is not None}
 
-    def headers(self, message: Json) -> dict[str, str]:
+    def usual(self, message: Json) -> dict[str, str]:
+        """The headers that we send with this message."""
+        return self.headers(message, self._session)
+
+    def headers(self, message: Json, session: str | None) -> dict[str, str]:
         """What a client sends with this message."""
         version = inside(message, "params", "_meta", VERSION)
         headers = dict(ACCEPTED)
@@ -122,7 +138,7 @@ class HttpWire:
         if version is None and self._stateless is not None and "method" in table(message):
             version = self._stateless
         if version is None:
-            return {**headers, **self._kept}
+            return {**headers, **self._kept(session)}
         headers |= {"mcp-protocol-version": str(version), "mcp-method": str(inside(message, "method"))}
         name = inside(message, "params", "name")
         return {**headers, "mcp-name": _header(name)} if isinstance(name, str) else headers
@@ -148,16 +164,14 @@ class HttpWire:
         verb: str,
         body: bytes,
         headers: Mapping[str, str],
-        heard: Callable[[bytes], None] = lambda data: None,
+        answer: Answer | None = None,
         host: str | None = None,
     ) -> Web:
-        """Send one request and read its whole answer; `heard` is called with each message."""
+        """Send one request and read its whole answer; whoever waits for it hears each message."""
         record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
-        events, answer = Events(), Answer(record.message, heard)
-        if answer.is_awaited:
-            self._answers[_key(answer.id)] = answer
+        events, answer = Events(), answer or Answer(record.message, lambda data: None)
         try:
             async for known in exchange(self.url, record, body, events, answer.heard, host):
                 self.web[number] = known
@@ -214,11 +228,15 @@ class HttpWire:
         if self._session is not None:
             # MCP asks a client to end the session that it needs no more.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.ask("DELETE", b"", self._kept), 1)
+                await asyncio.wait_for(self.ask("DELETE", b"", self._kept(self._session)), 1)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _heard(self, data: bytes) -> None:
-        spoken = inside(decoded(data), "result", "protocolVersion")
+    def _heard(self, is_theirs: bool, data: bytes) -> None:
+        message = decoded(data)
+        if is_theirs and message is not None:
+            self._on_line(encode(marked(message)).strip(), True)
+            return
+        spoken = inside(message, "result", "protocolVersion")
         self._revision = spoken if isinstance(spoken, str) else self._revision
         self._on_line(data, True)
 

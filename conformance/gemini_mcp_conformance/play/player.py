@@ -205,7 +205,7 @@ class Player:
             return
         message = self._located(step.message)
         body = b"" if message is None else encode(message).strip()
-        headers = {**wire.headers(message), **step.headers}
+        headers = {**wire.usual(message), **step.headers}
         kept = wire.filled(headers)
         # Of a port without sessions, another client cannot be told from this one.
         if OTHER_SESSION in step.headers.values() and SESSION not in kept:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.clients import is_marked
 from gemini_mcp_conformance.talk.durations import of_steps
 from gemini_mcp_conformance.talk.steps import End, Http, Listen, Raw, Request, Step
 
@@ -89,7 +90,12 @@ class Conversation:
 
     @property
     def needs_http(self) -> bool:
-        return any(isinstance(step, Http) for step in self.steps)
+        return any(isinstance(step, Http) for step in self.steps) or self.has_two_clients
+
+    @property
+    def has_two_clients(self) -> bool:
+        """Whether another client makes calls, too."""
+        return any(isinstance(step, Request) and is_marked(step.id) for step in self.steps)
 
     @property
     def needs_gemini(self) -> bool:

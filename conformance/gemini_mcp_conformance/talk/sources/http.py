@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 
 from gemini_mcp.spec.values import Json
+from gemini_mcp_conformance.talk.clients import of_another
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import SESSION, handshake, notification, request, stateless_params
 from gemini_mcp_conformance.talk.plays import hangs, session
@@ -22,6 +23,7 @@ from gemini_mcp_conformance.talk.steps import (
     Release,
     Request,
     Step,
+    told,
 )
 
 ORDER = 20
@@ -38,8 +40,13 @@ MOMENT, WHILE = 0.6, 3.2
 EVENTS_FIRST = {"accept": "text/event-stream, application/json"}
 EVENTS = {"accept": "text/event-stream"}
 OTHER: Mapping[str, str | None] = {SESSION: OTHER_SESSION}
+JOINED = Http(message=notification("notifications/initialized"), headers=OTHER)
+"""Another client has begun its session."""
 ID = "an id of two clients"
+LONG = 12.0
+"""Seconds of a call whose progress has to be told again."""
 NO_METHODS = ("no/such/method", "tools/no/such/method")
+TOKEN = "a token of two clients"
 LIST: Json = request("over HTTP", "tools/list", {})
 PING: Json = request("ping over HTTP", "ping", {})
 UNANSWERED: tuple[Json, ...] = (
@@ -58,11 +65,13 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.another()
     if sources.spec.resumes is not None:
         yield made.in_line(sources.spec.resumes)
+    yield made.two_clients()
     yield made.ended()
     yield made.ended_busy()
     for revision in sources.spec.manifest.stateless_revisions:
         yield made.headers(revision)
         yield made.disconnect(revision)
+        yield made.two_clients(revision)
 
 
 class OverHttp(Maker):
@@ -113,7 +122,9 @@ class OverHttp(Maker):
         end = Http("DELETE", headers=OTHER)
         steps = (
             self._beginning(),
+            JOINED,
             Request("tools/list"),
+            *self._same(),
             held,
             theirs,
             cancel,
@@ -124,6 +135,7 @@ class OverHttp(Maker):
         )
         title = "A client beside which another one comes and goes."
         shows = (*sequences.shows(self.sources), "concurrency:crossed", "concurrency:lost", "result:session-id")
+        shows = (*shows, "result:text")
         return self.conversation("another", title, (*steps, Request("tools/list")), *shows)
 
     def in_line(self, tool: str) -> Conversation:
@@ -148,6 +160,48 @@ class OverHttp(Maker):
         steps += [step for each in meanwhile for step in (Release(each.name), Await(each.name))]
         shows = ("concurrency:crossed", "result:session-id", "cancel:others")
         return self.conversation("in-line", "Replies of two clients in one session.", steps, *shows)
+
+    def two_clients(self, revision: str | None = None) -> Conversation:
+        """Two clients choose the same ids and the same token, for calls that run at once; each gets what is its own."""
+        long = self.answers("It took long.") if revision else self.answers("It took long.", wait=LONG)
+        ours = self.ask(self.first, "Whose is the long one?", long, session=session("long"), id=ID, name="ours")
+        theirs = self._of_another(self.held(self.last, "theirs", session=session("theirs"), id=ID))
+        steps: list[Step] = [] if revision else [self._beginning(), JOINED]
+        steps += [told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN))]
+        if (tool := self.spec.resumes) is not None:
+            own = session("a line of two clients")
+            waits = self.ask(tool, "Who waits for the other?", self.answers("No more."), session=own, name="behind")
+            front = self.held(tool, "front", session=own)
+            beside = [self.ask(self.first, f"Beside it, {number}?", self.answers("Beside.")) for number in (1, 2)]
+            steps += [front, self._of_another(replace(waits, id="behind", until="sent")), *beside]
+            steps += [Release("front"), Await("front"), Await("behind")]
+        steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
+        steps += [Await("ours"), Release("theirs"), Await("theirs")]
+        shows = (
+            *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
+            *("cancel:others", "progress:start", "progress:interval", "progress:increase", "progress:token"),
+        )
+        id, title = f"two-clients-{revision}" if revision else "two-clients", "Two clients that choose the same ids."
+        return self.conversation(id, title, steps, *shows, aside=True, revision=revision)
+
+    def _same(self) -> Iterator[Step]:
+        """The same call of both, one after the other, and gemini answers otherwise."""
+        for number, answer in enumerate(("Once.", "Once more.")):
+            asked = self.ask(self.first, "Who asks the same?", self.answers(answer), id=f"{ID}, the same")
+            yield self._of_another(asked) if number else asked
+
+    def _one_cancelled(self, cancelled: str) -> Iterator[Step]:
+        """Two calls under one id, of which the one or the other is cancelled."""
+        id, kept = f"{ID}, {cancelled} cancelled", f"kept beside {cancelled}"
+        own = self.held(self.first, kept, session=session(kept), id=id)
+        name, script = f"{cancelled} cancelled", hangs(child=True)
+        how: dict[str, Json] = {"session": session(name), "name": name, "until": "started", "id": id}
+        gone = self.ask(self.last, f"No end of {cancelled}", script, **how)
+        yield from (own, self._of_another(gone)) if cancelled == "theirs" else (gone, self._of_another(own))
+        yield from (Cancel(name), Request("tools/list"), Release(kept), Await(kept))
+
+    def _of_another(self, asked: Request) -> Request:
+        return replace(asked, id=of_another(asked.id))
 
     def _beginning(self) -> Http:
         """Another client begins a session."""

@@ -1,4 +1,9 @@
-"""Ports with one defect each, a room for each area. A new defect is a row of a module there: see record.py."""
+"""Ports with one defect each.
+
+A row goes into the room where its fault hides, in the module named after the requirement it breaks first: see
+record.py. A room's `others.py` holds the requirements that have few rows there, a `shared.py` what rows of several
+modules use.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,6 +1,7 @@
 """What a defect is: a port with one fault, its name, what is wrong, and the requirements whose checks must fail.
 
-A row registers each: what is wrong, then the steps that are.
+A row registers each: what is wrong, then the steps that are. It goes into the room where its fault hides, in the module
+named after the requirement it breaks first: `error:stderr` is in `error_stderr.py`, where there is one, or `error.py`.
 
     defect("ping-answers-pong", "Answers ping with something.", "lifecycle:ping")(ping=always({"pong": True}))
 """

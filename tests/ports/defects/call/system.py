@@ -1,17 +1,32 @@
-"""Defects in handing the system prompt over."""
+"""Files of system prompts that are shared, left open or not made: ports that break `system`."""
 
 import os
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from answering import Outcome
+from answering import Answer
 from defects.record import defect
+from planning import Plan, Refusal
 from running import Call, Environment
-from steps import Step, always, before, for_tool, gives, latest_repeated, takes
+from steps import always, before, for_tool, gives, latest_repeated, takes
+
+
+def blank_kept_beside_stdin(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
+    plan = real(tool, arguments)
+    return plan if plan.stdin is None else replace(plan, system=arguments.get("systemPrompt") or None)
+
+
+def same_system_left_out(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    is_known = plan.system is not None and port.memory.get(plan.session) == plan.system
+    answer = real(call, replace(plan, system=None) if is_known else plan)
+    if plan.system is not None and answer.session is not None:
+        port.memory[answer.session] = plan.system
+    return answer
 
 
 def below_its_own(port: Any, real: Any) -> str:
@@ -27,18 +42,12 @@ def unnamed(port: Any, real: Any) -> str:
     return path
 
 
-def readable(path: str) -> str:
-    os.chmod(path, 0o644)
-    os.chmod(os.path.dirname(path), 0o755)
-    return path
-
-
-def removed_early(port: Any, real: Any, text: str) -> str:
-    path = real(text)
-    timer = threading.Timer(0.3, shutil.rmtree, (os.path.dirname(path), True))
-    timer.daemon = True
-    timer.start()
-    return path
+def path_shared(port: Any, real: Any, path: str | None) -> Environment:
+    if path is None:
+        return real(None)
+    os.environ["GEMINI_SYSTEM_MD"] = path
+    time.sleep(0.1)
+    return real(os.environ.pop("GEMINI_SYSTEM_MD", path))
 
 
 def shared_file(port: Any, real: Any, text: str) -> str:
@@ -51,61 +60,63 @@ def shared_file(port: Any, real: Any, text: str) -> str:
     return path
 
 
-def path_shared(port: Any, real: Any, path: str | None) -> Environment:
-    if path is None:
-        return real(None)
-    os.environ["GEMINI_SYSTEM_MD"] = path
-    time.sleep(0.1)
-    return real(os.environ.pop("GEMINI_SYSTEM_MD", path))
+def keeps_system(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
+    """Reads the system prompt before it looks at the directory, and forgets it after a run."""
+    try:
+        plan = real(tool, arguments)
+    except Refusal as refusal:
+        if "`cwd`" in str(refusal):
+            port.memory["system"] = arguments.get("systemPrompt", "").strip() or None
+        raise
+    kept = port.memory.pop("system", None)
+    return plan if plan.system else replace(plan, system=kept)
 
 
-def keeps(test: Callable[[Any, Call, Outcome | None], bool]) -> Step:
-    """Keeps the file of the calls of which `test` holds."""
-
-    def remove_system(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
-        if not test(port, call, outcome):
-            real(path, call, outcome)
-
-    return remove_system
+def removed_early(port: Any, real: Any, text: str) -> str:
+    path = real(text)
+    timer = threading.Timer(0.3, shutil.rmtree, (os.path.dirname(path), True))
+    timer.daemon = True
+    timer.start()
+    return path
 
 
-defect("system-prompt-stripped", "Strips the system prompt.", "system:content")(system_bytes=takes(str.strip))
-defect("system-prompt-ends-line", "Ends the system prompt with a newline of its own.", "system:content")(
-    system_bytes=takes(lambda text: text if text.endswith("\n") else f"{text}\n")
+def readable(path: str) -> str:
+    os.chmod(path, 0o644)
+    os.chmod(os.path.dirname(path), 0o755)
+    return path
+
+
+defect(
+    "blank-system-beside-stdin",
+    "Writes a system prompt of blanks into a file when the prompt goes to stdin.",
+    "system:absent",
+    "arguments:empty:system-prompt",
+)(plan=blank_kept_beside_stdin)
+defect("system-always-set", "Sets GEMINI_SYSTEM_MD in every call.", "system:absent")(
+    environment=takes(lambda path: path or "false")
 )
-defect("system-prompt-with-mark", "Writes a byte order mark before the system prompt.", "system:content")(
-    system_bytes=takes(lambda text: f"\ufeff{text}")
-)
-defect("system-prompt-in-latin1", "Writes the system prompt in Latin-1 where that is possible.", "system:content")(
-    system_bytes=lambda port, real, text: text.encode("latin-1") if max(text) < "\u0100" else real(text)
-)
+defect(
+    "same-system-prompt-left-out",
+    "Leaves the system prompt of a reply out when the session had the same one before.",
+    "system:chat-reply",
+)(ask=same_system_left_out)
 defect("reply-ignores-system-prompt", "Ignores the system prompt of a reply.", "system:chat-reply")(
     system=for_tool("chat-reply", always(None))
 )
-defect("system-file-lower-case", "Names the file `system.md`.", "system:file-name")(system_name=always("system.md"))
+defect(
+    "system-prompt-lost-at-latest-by-name",
+    "Hands over no system prompt to a reply whose session is `latest` by that word.",
+    "system:chat-reply",
+)(
+    system=lambda port, real, tool, texts: None if texts.get("sessionId") == "latest" else real(tool, texts),
+)
 defect(
     "system-file-in-working-directory", "Writes the system prompt into a directory below its own.", "system:directory"
 )(new_directory=below_its_own)
 defect("system-directory-unnamed", "Names the temporary directory without `gemini-mcp-`.", "system:directory")(
     new_directory=unnamed
 )
-defect("system-file-for-everybody", "Lets everybody read the system prompt.", "system:mode")(
-    write_system=gives(readable)
-)
-defect("system-file-removed-early", "Removes the system prompt while gemini runs.", "system:life")(
-    write_system=removed_early
-)
-defect("system-always-set", "Sets GEMINI_SYSTEM_MD in every call.", "system:absent")(
-    environment=takes(lambda path: path or "false")
-)
-defect(
-    "system-path-stays", "Sets GEMINI_SYSTEM_MD in its own environment, where it stays.", "system:leak", "system:absent"
-)(environment=before(lambda port, path: path and os.environ.update(GEMINI_SYSTEM_MD=path)))
-defect(
-    "system-prompt-remembered",
-    "Hands the system prompt of an earlier call over again in a reply without one.",
-    "system:leak",
-)(system=latest_repeated("chat-reply"))
+defect("system-file-lower-case", "Names the file `system.md`.", "system:file-name")(system_name=always("system.md"))
 defect("system-path-shared", "Sets GEMINI_SYSTEM_MD in its own environment while a call starts.", "system:isolation")(
     environment=path_shared
 )
@@ -115,33 +126,22 @@ defect(
     "system:isolation",
     "system:life",
 )(write_system=shared_file)
-defect("kept-after-success", "Keeps the system prompt after a success.", "system:removed:success")(
-    remove_system=keeps(lambda port, call, outcome: outcome is not None and outcome.exit == 0)
-)
-defect("directory-kept", "Removes the system prompt but not its directory.", "system:removed:success")(
-    remove_system=lambda port, real, path, call, outcome: os.unlink(path)
-)
-defect("kept-after-failure", "Keeps the system prompt after a failure.", "system:removed:failure")(
-    remove_system=keeps(lambda port, call, outcome: outcome is not None and outcome.exit != 0)
-)
-defect("kept-when-not-started", "Keeps the system prompt when gemini could not be started.", "system:removed:failure")(
-    remove_system=keeps(lambda port, call, outcome: outcome is None and not call.is_cancelled)
-)
-defect("kept-after-cancel", "Keeps the system prompt of a call that was cancelled.", "system:removed:cancel")(
-    remove_system=keeps(lambda port, call, outcome: call.is_cancelled and not port.is_ending)
-)
 defect(
-    "kept-after-end-of-input",
-    "Keeps the system prompt when the end of input stops a call.",
-    "system:removed:stdin-end",
-)(remove_system=keeps(lambda port, call, outcome: port.is_ending and not port.ended_by_signal))
-defect("kept-after-signal", "Keeps the system prompt when a signal stops a call.", "system:removed:sigterm")(
-    remove_system=keeps(lambda port, call, outcome: port.is_ending and port.ended_by_signal)
-)
+    "system-outlives-refusal",
+    "Hands the system prompt of a call that was refused for its `cwd` over to the next call that has none.",
+    "system:leak",
+)(plan=keeps_system)
 defect(
-    "system-prompt-lost-at-latest-by-name",
-    "Hands over no system prompt to a reply whose session is `latest` by that word.",
-    "system:chat-reply",
-)(
-    system=lambda port, real, tool, texts: None if texts.get("sessionId") == "latest" else real(tool, texts),
+    "system-path-stays", "Sets GEMINI_SYSTEM_MD in its own environment, where it stays.", "system:leak", "system:absent"
+)(environment=before(lambda port, path: path and os.environ.update(GEMINI_SYSTEM_MD=path)))
+defect(
+    "system-prompt-remembered",
+    "Hands the system prompt of an earlier call over again in a reply without one.",
+    "system:leak",
+)(system=latest_repeated("chat-reply"))
+defect("system-file-removed-early", "Removes the system prompt while gemini runs.", "system:life")(
+    write_system=removed_early
+)
+defect("system-file-for-everybody", "Lets everybody read the system prompt.", "system:mode")(
+    write_system=gives(readable)
 )

@@ -1,18 +1,45 @@
-"""Defects of a port over HTTP."""
+"""Posts, streams and headers that HTTP allows and MCP does not, or the other way round: ports that break `http`."""
 
-from collections.abc import Callable
-from contextlib import suppress
+import re
 from typing import Any
 
-from answering import Failure
+from defects.protocol.shared import turns_away
 from defects.record import defect
 from http_port import HttpPort
-from planning import Plan
-from running import LIST, Call
-from speaking import INVALID_REQUEST, RpcError
-from steps import Step, always, gives, on, without
+from port import HANDSHAKE, STATELESS
+from posting import Post
+from running import Call
+from speaking import Message
+from steps import Step, before, gives
 
-LISTING_SECONDS = 8.0
+PAGE = b"<!doctype html><title>gemini-mcp-server</title><p>This is an MCP server.</p>"
+WITH_BATCHES = "2025-03-26"
+KNOWN_NOTIFICATIONS = ("notifications/initialized", "notifications/cancelled")
+BEGINNING = len("2025-06")
+
+
+def text_of_bad_request(port: Any, real: Any, message: Message) -> dict[str, str]:
+    is_bad = port.status(message) == 400
+    return {**real(message), **({"Content-Type": "text/plain; charset=utf-8"} if is_bad else {})}
+
+
+def accepts_falsy(port: Any, real: Any, request: Message) -> None:
+    if request["id"]:
+        real(request)
+    else:
+        port.accept(port.current.post)
+
+
+def accepts_otherwise(port: Any, post: Any, body: bytes) -> bool:
+    accepted = post.headers.get("Accept", "")
+    return "q=" in accepted or not accepted.startswith("application/json")
+
+
+def greets_browsers(port: Any, real: Any, post: Any, body: bytes) -> None:
+    if "text/html" not in post.headers.get("Accept", ""):
+        real(post, body)
+    elif not port.is_refused(post):
+        post.reply(200, PAGE, {"Content-Type": "text/html"})
 
 
 def replies(status: int, body: bytes = b"", kind: str | None = None) -> Step:
@@ -24,57 +51,138 @@ def replies(status: int, body: bytes = b"", kind: str | None = None) -> Step:
     return step
 
 
-def turns_away(status: int, test: Callable[[Any, Any, bytes], object]) -> Step:
-    """Answers with this status where `test` holds of the port, the post and its body."""
-
-    def step(port: Any, real: Any, post: Any, body: bytes) -> None:
-        if test(port, post, body):
-            post.reply(status)
-        else:
-            real(post, body)
-
-    return step
-
-
-def in_any_case(port: Any, real: Any, method: str, params: Any) -> None:
-    if method != "tools/list" or (port.current.post.header("Mcp-Method") or "").lower() != method:
-        real(method, params)
-
-
-def lists_unheard(port: Any, real: Any, call: Call, plan: Plan) -> Any:
-    """Waits for the list as long as it may, and notices nothing meanwhile."""
-    port.memory[call] = "listing"
-    arguments = (plan.argv[0], LIST)
-    with suppress(Failure):
-        return port.run(call, arguments, port.listing_cwd(plan), port.environment(None), None, LISTING_SECONDS)
-    return None
-
-
-def unless_listing(port: Any, real: Any, call: Call) -> None:
-    if call not in port.memory:
-        real(call)
-
-
-def once_while_running(port: Any, real: Any, call: Call) -> None:
-    missed = port.memory.setdefault("missed", [])
-    if call.process is None:
-        missed.append(call)
-    elif call not in missed:
-        real(call)
-
-
-def takes_unanswered(port: Any, real: Any, post: Any, body: bytes) -> None:
-    is_over = post.session is not None and post.session not in port.sessions
-    if is_over and b'"id"' not in body:
-        port.accept(post)
-    else:
+def resumes_nothing(port: Any, real: Any, post: Any, body: bytes) -> None:
+    if post.headers.get("Last-Event-ID") is not None and not port.is_refused(post):
+        post.reply(400, b"Unknown event.", {"Content-Type": "text/plain"})
+    elif not post.is_answered:
         real(post, body)
 
 
-defect("every-origin-allowed", "Lets the pages of every origin in.", "http:origin")(HttpPort, is_allowed=always(True))
-defect("origin-by-its-beginning", "Lets in every origin that begins like its own.", "http:origin")(
-    HttpPort,
-    is_allowed=lambda port, real, origin: real(origin) or (origin or "").startswith("http://127.0.0.1"),
+def get_ends_session(port: Any, real: Any, post: Any, body: bytes) -> None:
+    real(post, body)
+    port.sessions.discard(post.session or "")
+
+
+def notes_hit(port: Any, real: Any, call: Call) -> None:
+    real(call)
+    if call.is_cancelled:
+        port.memory[port.current.post] = "hit"
+
+
+def tells_hit(port: Any, real: Any, post: Post) -> None:
+    if port.memory.pop(post, None):
+        post.reply(200)
+    else:
+        real(post)
+
+
+def notification_200(port: Any, real: Any, method: str, params: Any) -> None:
+    real(method, params)
+    if method == "notifications/cancelled":
+        port.current.post.reply(200)
+
+
+def notes_revision(port: Any, real: Any, message: Message) -> dict[str, str]:
+    headers = real(message)
+    for session in headers.values():
+        port.memory[session] = message["result"]["protocolVersion"]
+    return headers
+
+
+def as_a_batch(port: Any, real: Any, post: Any) -> None:
+    if port.memory.get(post.session) == WITH_BATCHES:
+        post.reply(200)
+    else:
+        real(post)
+
+
+def notes_notification(port: Any, method: str, params: Any) -> None:
+    port.current.is_known = method in KNOWN_NOTIFICATIONS
+
+
+def in_words(port: Any, real: Any, post: Any) -> None:
+    """Express says in the body what the status means."""
+    if getattr(port.current, "is_known", True):
+        real(post)
+    else:
+        post.reply(202, b"Accepted", {"Content-Type": "text/plain"})
+
+
+def with_versions_between(port: Any, real: Any) -> tuple[str | None, ...]:
+    version = port.current.post.version or ""
+    is_between = re.fullmatch(r"\d{4}-\d\d-\d\d", version) and HANDSHAKE[0] <= version <= STATELESS[-1]
+    return (*real(), version) if is_between else real()
+
+
+def any_in_session(port: Any, real: Any) -> tuple[str | None, ...]:
+    """What a session speaks is settled by its handshake."""
+    post = port.current.post
+    return (*real(), post.version) if post.session in port.sessions else real()
+
+
+class NotLater(tuple[str | None, ...]):
+    """Versions, and all that come before the latest in the order of dates."""
+
+    __slots__ = ()
+
+    def __contains__(self, version: object) -> bool:
+        return version is None or (isinstance(version, str) and "" < version <= STATELESS[-1])
+
+
+def not_later(port: Any, real: Any) -> NotLater:
+    return NotLater(real())
+
+
+def with_beginnings(port: Any, real: Any) -> tuple[str | None, ...]:
+    known, version = real(), port.current.post.version or ""
+    is_alike = len(version) >= BEGINNING and any(each and version.startswith(each[:BEGINNING]) for each in known)
+    return (*known, version) if is_alike else known
+
+
+defect(
+    "bad-requests-answered-as-text",
+    "Answers a request with status 400 as plain text.",
+    "http:content-type",
+)(HttpPort, headers=text_of_bad_request)
+defect("answer-as-text", "Answers a request as plain text.", "http:content-type")(
+    HttpPort, headers=gives(lambda headers: {**headers, "Content-Type": "text/plain"})
+)
+defect(
+    "falsy-ids-accepted",
+    "Accepts a request whose id is 0 or empty as a notification over HTTP.",
+    "http:content-type",
+    "rpc:response:id",
+)(HttpPort, requested=accepts_falsy)
+defect("accept-compared-as-text", "Refuses a client that accepts events before JSON.", "http:content-type")(
+    HttpPort, posted=turns_away(406, accepts_otherwise)
+)
+defect(
+    "browsers-greeted",
+    "Answers a GET with a page when its client takes HTML.",
+    "http:get",
+)(HttpPort, got=greets_browsers)
+defect("get-not-found", "Answers a GET as if there were nothing at its address.", "http:get")(
+    HttpPort, got=replies(404)
+)
+defect("get-greets", "Answers a GET with a page for people.", "http:get")(
+    HttpPort, got=replies(200, b"<p>A server of Gemini.</p>", "text/html")
+)
+defect(
+    "last-event-unknown",
+    "Answers a GET that names the last event with status 400.",
+    "http:get",
+)(HttpPort, got=resumes_nothing)
+defect("get-conflicts-while-busy", "Answers a GET with status 409 while a call runs.", "http:get")(
+    HttpPort, got=turns_away(409, lambda port, post, body: port.calls)
+)
+defect("get-ends-session", "Ends the session of a GET that it refuses.", "http:get")(HttpPort, got=get_ends_session)
+defect(
+    "http-cancellation-that-hits-is-200",
+    "Answers a cancellation that ends a running call with status 200.",
+    "http:notification",
+)(HttpPort, cancel=notes_hit, accept=tells_hit)
+defect("cancellation-answered-with-200", "Answers a cancellation with status 200.", "http:notification")(
+    HttpPort, notified=notification_200
 )
 defect("notification-answered", "Answers a notification with an empty result.", "http:notification")(
     HttpPort, accept=replies(200, b"{}", "application/json")
@@ -82,87 +190,37 @@ defect("notification-answered", "Answers a notification with an empty result.", 
 defect("notification-okay", "Answers a notification with status 200 where 202 should be.", "http:notification")(
     HttpPort, accept=replies(200)
 )
-defect("answer-as-text", "Answers a request as plain text.", "http:content-type")(
-    HttpPort, headers=gives(lambda headers: {**headers, "Content-Type": "text/plain"})
-)
-defect("get-not-found", "Answers a GET as if there were nothing at its address.", "http:get")(
-    HttpPort, got=replies(404)
-)
-defect("get-greets", "Answers a GET with a page for people.", "http:get")(
-    HttpPort, got=replies(200, b"<p>A server of Gemini.</p>", "text/html")
-)
+defect(
+    "notification-of-march",
+    "Answers a notification in a session of 2025-03-26 with status 200.",
+    "http:notification",
+)(HttpPort, session=notes_revision, accept=as_a_batch)
+defect(
+    "accepted-in-words",
+    "Accepts a notification that it does not know with a word in the body.",
+    "http:notification",
+)(HttpPort, notified=before(notes_notification), accept=in_words)
+defect(
+    "versions-between-in-the-header",
+    "Serves requests of every version that lies between two that it knows.",
+    "http:version",
+)(HttpPort, known_versions=with_versions_between)
+defect(
+    "http-any-version-in-session",
+    "Accepts any `MCP-Protocol-Version` in a request of an open session.",
+    "http:version",
+)(HttpPort, known_versions=any_in_session)
 defect("any-version-in-the-header", "Serves requests of a version that it does not support.", "http:version")(
     HttpPort, known_versions=lambda port, real: (*real(), port.current.post.version)
 )
-defect("session-without-end", "Serves a session that its client has ended.", "http:session:ended")(
-    HttpPort, end_session=always(None)
-)
-defect(
-    "ended-session-as-bad-request",
-    "Refuses an ended session with status 400 where 404 should be.",
-    "http:session:ended",
-)(HttpPort, unknown_session=always(400))
-defect("headers-unread", "Does not compare the headers of a request with its body.", "http:stateless:header")(
-    HttpPort, check_headers=always(None)
-)
-defect(
-    "missing-headers-forgiven",
-    "Serves a request without the headers that name its method and its tool.",
-    "http:stateless:header",
-)(
-    HttpPort,
-    check_headers=lambda port, real, method, params: (
-        real(method, params) if all(map(port.current.post.header, ("Mcp-Method", "Mcp-Name"))) else None
-    ),
-)
-defect(
-    "header-mismatch-without-its-code",
-    "Refuses headers that differ from the body as parameters that are invalid.",
-    "http:stateless:header",
-)(HttpPort, check_headers=on(RpcError, lambda port, error: RpcError(INVALID_REQUEST, error.error["message"])))
-defect(
-    "version-header-unread",
-    "Serves a request whose header names another version than its body.",
-    "http:stateless:version",
-)(HttpPort, check_version=always(None))
-defect("unknown-method-found", "Answers an unknown method with status 200.", "http:stateless:method")(
-    HttpPort, status=gives(lambda status: 200 if status == 404 else status)
-)
-defect(
-    "disconnected-call-runs",
-    "Lets gemini run on for a client that has closed its connection.",
-    "http:stateless:disconnect",
-)(HttpPort, disconnected=always(None))
-defect(
-    "text-stripped-over-http",
-    "Strips the text of an answer, which the port over stdio does not.",
-    "http:equivalence",
-    "result:text",
-)(HttpPort, whole=gives(str.strip))
-defect(
-    "session-unnamed-over-http",
-    "Does not name the session of a call, which the port over stdio does.",
-    "http:equivalence",
-    "result:session-id",
-)(HttpPort, success=gives(without("_meta")))
-defect(
-    "method-header-in-any-case", "Compares the method of a list in its header in any case.", "http:stateless:header"
-)(HttpPort, check_headers=in_any_case)
 defect("version-of-ping-unread", "Does not look at the version of a ping.", "http:version")(
     HttpPort, params=lambda port, real, request: {} if request["method"] == "ping" else real(request)
 )
 defect(
-    "list-outlives-disconnection",
-    "Does not notice a client that leaves while gemini lists the sessions.",
-    "http:stateless:disconnect",
-)(HttpPort, list_sessions=lists_unheard, disconnected=unless_listing)
-defect(
-    "waiting-reply-outlives-disconnection",
-    "Overlooks that a client leaves while its reply waits for another.",
-    "http:stateless:disconnect",
-)(HttpPort, disconnected=once_while_running)
-defect(
-    "notifications-outlive-session",
-    "Accepts notifications in a session that has been ended.",
-    "http:session:ended",
-)(HttpPort, posted=takes_unanswered)
+    "earlier-versions-accepted",
+    "Accepts every `MCP-Protocol-Version` that is no later than the latest that it supports.",
+    "http:version",
+)(HttpPort, known_versions=not_later)
+defect("versions-by-beginning", "Knows a version by its year and month.", "http:version")(
+    HttpPort, known_versions=with_beginnings
+)

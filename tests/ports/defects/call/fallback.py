@@ -1,0 +1,130 @@
+"""Arguments that mislead the search for the session: ports that break `fallback`."""
+
+import os
+import re
+from dataclasses import replace
+from typing import Any
+
+from answering import Answer, Outcome
+from conditions import is_named
+from defects.call.shared import pieces
+from defects.record import defect
+from planning import Plan
+from running import Call
+from steps import for_tool, gives
+
+
+def listed_for_number(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
+    """gemini takes a number for an index of its list."""
+    is_index = re.fullmatch("[0-9]+", plan.session or "")
+    return real(call, replace(plan, session="latest") if is_index else plan, answer)
+
+
+def lists_elsewhere(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
+    is_explicit = call.arguments.get("sessionId") == "latest"
+    is_relative = plan.cwd is not None and not os.path.isabs(plan.cwd)
+    return real(call, replace(plan, cwd=None) if is_explicit and is_relative else plan)
+
+
+def notes_session(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    answer = real(call, plan)
+    port.memory[plan.cwd] = answer.session
+    return answer
+
+
+def session_as_noted(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
+    noted = port.memory.get(plan.cwd) if plan.session == "latest" else None
+    return replace(answer, session=noted) if noted else real(call, plan, answer)
+
+
+def gives_lists_up(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
+    hopeless = port.memory.setdefault("hopeless", set[str | None]())
+    if call.tool == "chat-reply" and plan.cwd in hopeless:
+        return None
+    listing = real(call, plan)
+    if call.tool == "chat" and listing is not None and listing.exit != 0:
+        hopeless.add(plan.cwd)
+    return listing
+
+
+def nameless_with_warnings(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
+    named = real(call, plan, answer)
+    return replace(named, session=None) if answer.warnings else named
+
+
+def list_of_killed(port: Any, real: Any, listing: Outcome) -> str | None:
+    return real(replace(listing, exit=max(listing.exit, 0)))
+
+
+def list_where_brackets_are(port: Any, real: Any, listing: Outcome) -> str:
+    return port.decode(listing.stdout) if b"[" in listing.stdout else real(listing)
+
+
+def looks_for_latest(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    """Wants to know once whether there is a session to continue."""
+    known = port.memory.setdefault("directories", set[str | None]())
+    if plan.session == "latest" and plan.cwd and plan.cwd not in known:
+        port.list_sessions(call, plan)
+    known.add(plan.cwd)
+    return real(call, plan)
+
+
+def looks_for_changed(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    answer = real(call, plan)
+    if is_named(plan) and answer.session != plan.session:
+        port.list_sessions(call, plan)
+    return answer
+
+
+defect(
+    "list-for-number-as-session",
+    "Asks for the list after a reply by an id that is a number, and reports the newest session.",
+    "fallback:by-id",
+)(with_session=listed_for_number)
+defect(
+    "list-of-explicit-latest-elsewhere",
+    "Asks for the list in the server's own directory when a reply names `latest` itself and its `cwd` is relative.",
+    "fallback:cwd",
+    "fallback:latest",
+)(list_sessions=lists_elsewhere)
+defect(
+    "latest-as-last-reported",
+    "Reports for a reply to the latest session the one that it reported last in the directory, and asks for no list.",
+    "fallback:latest",
+)(ask=notes_session, with_session=session_as_noted)
+defect(
+    "reply-trusts-failed-list-of-chat",
+    "Asks for no list after a reply to the latest session once the list has failed for a `chat` in that directory.",
+    "fallback:latest",
+)(list_sessions=gives_lists_up)
+defect(
+    "listed-session-lost-beside-warnings",
+    "Leaves the session that the list names out of the result of `chat` when there are warnings.",
+    "fallback:list-sessions",
+)(with_session=for_tool("chat", nameless_with_warnings))
+defect(
+    "list-in-lines-of-128",
+    "Reads the list of sessions in lines of at most 128 characters, so that it overlooks an entry with a long title.",
+    "fallback:list-sessions",
+    "fallback:last",
+)(list_text=gives(lambda text: "\n".join(piece for line in text.split("\n") for piece in pieces(line, 128))))
+defect(
+    "list-of-killed-gemini",
+    "Takes a session from the list of a gemini that died by a signal.",
+    "fallback:none",
+)(newest=list_of_killed)
+defect(
+    "list-hidden-by-brackets",
+    "Looks for no list on stderr when stdout of the listing holds a bracket, though no entry.",
+    "fallback:stderr",
+)(list_text=list_where_brackets_are)
+defect(
+    "list-before-first-latest-of-directory",
+    "Asks for the list before a reply to the latest session of a directory that no call has named before.",
+    "fallback:unneeded",
+)(ask=looks_for_latest)
+defect(
+    "list-behind-changed-session",
+    "Asks for the list when gemini names another session than the one that a reply resumed.",
+    "fallback:unneeded",
+)(ask=looks_for_changed)

@@ -1,0 +1,121 @@
+"""Ends that go wrong because of what has already ended: ports that break `shutdown`."""
+
+import os
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from answering import Outcome
+from defects.past.shared import MOMENT
+from defects.record import defect
+from planning import Plan
+from running import LISTING_TIMEOUT, Call, Cancelled
+from steps import after, before
+
+EXIT_SECONDS = 1.5
+
+
+def ends_one_by_one(port: Any, real: Any) -> None:
+    """Has ended a call, SIGKILL and all, before it turns to the next one."""
+    port.is_ending = True
+    with port.turn_changed:
+        for call in port.calls:
+            call.is_cancelled = True
+        port.turn_changed.notify_all()
+    for call in list(port.calls):
+        port.stop(call)
+    real()
+
+
+def deaf_to_signals(port: Any, *arguments: Any) -> None:
+    port.memory["malformed"] = True
+
+
+def unhandled_once_malformed(port: Any, real: Any, number: int, frame: Any) -> None:
+    if not port.memory.get("malformed"):
+        real(number, frame)
+
+
+def ends_running_calls(port: Any, real: Any) -> None:
+    """Forgets the replies that wait, and whose turn comes when the one before has been ended."""
+    port.is_ending = True
+    running = [call for call in port.calls if call.process is not None]
+    for call in running:
+        port.end(call)
+    deadline = time.monotonic() + EXIT_SECONDS
+    while set(running) & set(port.calls) and time.monotonic() < deadline:
+        time.sleep(MOMENT / 5)
+    time.sleep(MOMENT if len(port.calls) else 0)
+    os._exit(0)
+
+
+def notes_cancelled(port: Any, call: Call) -> None:
+    port.memory["cancelled"] = True
+
+
+def ends_in(port: Any, real: Any) -> None:
+    """Nothing is left to end, it believes."""
+    if port.memory.get("cancelled"):
+        while True:
+            time.sleep(1)
+    real()
+
+
+def waits_for_reader(port: Any) -> None:
+    """Lets what is being written reach the client."""
+    with port.output:
+        pass
+
+
+def abandoned_when_hung(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
+    """Waits for the list no longer than it may, and then forgets that it runs."""
+    listing, found = Call(call.id, call.tool, call.arguments), list[Outcome | None]()
+
+    def lists() -> None:
+        with suppress(Cancelled):
+            found.append(real(listing, plan))
+
+    thread = threading.Thread(target=lists, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + LISTING_TIMEOUT
+    while thread.is_alive() and time.monotonic() < deadline:
+        thread.join(MOMENT / 5)
+        if call.is_cancelled:
+            port.end(listing)
+            thread.join(1.0)
+            raise Cancelled
+    return found[0] if found else None
+
+
+defect(
+    "calls-ended-one-by-one",
+    "Ends its calls one after the other, which takes long when several ignore SIGTERM.",
+    "shutdown:prompt",
+)(shut_down=ends_one_by_one)
+defect(
+    "deaf-to-signals-behind-malformed-line",
+    "Ignores signals once a line was no JSON.",
+    "shutdown:sigterm",
+)(send_error=before(deaf_to_signals), on_signal=unhandled_once_malformed)
+defect(
+    "next-in-line-starts-at-end",
+    "Ends the reply that runs, and not the one that waits, which then starts a gemini that stays.",
+    "shutdown:sigterm:group",
+    "shutdown:stdin-end:group",
+)(shut_down=ends_running_calls)
+defect(
+    "unending-behind-cancellation",
+    "Lives on when its input ends after a call has been cancelled.",
+    "shutdown:stdin-end",
+)(cancel=after(notes_cancelled), input_ended=ends_in)
+defect(
+    "exit-waits-for-reader",
+    "Waits at the end of its input until the client has read an answer that is being written.",
+    "shutdown:stdin-end",
+)(input_ended=before(waits_for_reader))
+defect(
+    "hung-list-abandoned",
+    "Gives up a list of sessions that hangs without ending it, and leaves it running when the input ends.",
+    "shutdown:stdin-end:group",
+)(list_sessions=abandoned_when_hung)

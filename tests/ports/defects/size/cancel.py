@@ -1,0 +1,61 @@
+"""Calls or ids too many or too long to be cancelled rightly: ports that break `cancel`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from conditions import every
+from defects.record import defect
+from defects.size.shared import in_32_bits
+from running import Call
+from speaking import as_object
+from steps import Step, always
+
+LONG_ID = 64
+
+
+def cancels_latest_four(port: Any, real: Any, call: Call) -> None:
+    if call in port.calls[-4:]:
+        real(call)
+
+
+def finding_only(test: Callable[[Any], bool]) -> Step:
+    """Of `cancel`: finds calls with such ids alone."""
+    return lambda port, real, call: real(call) if test(call.id) else None
+
+
+def is_short(identity: Any) -> bool:
+    return not isinstance(identity, str) or len(identity) <= LONG_ID
+
+
+def is_basic(identity: Any) -> bool:
+    return not isinstance(identity, str) or max(identity, default="") <= "\uffff"
+
+
+def cancels_rounded(port: Any, real: Any, method: str, params: Any) -> None:
+    number = (as_object(params) or {}).get("requestId")
+    if method != "notifications/cancelled" or not isinstance(number, int):
+        real(method, params)
+        return
+    for call in list(port.calls):
+        if isinstance(call.id, int) and float(call.id) == float(number):
+            port.cancel(call)
+
+
+defect("third-cancel-ignored", "Ignores every third cancellation.", "cancel:child")(cancel=every(3, always(None)))
+defect("fifth-latest-uncancellable", "Cancels only the four calls that came last.", "cancel:child")(
+    cancel=cancels_latest_four
+)
+defect("large-ids-not-cancelled", "Finds no call whose id is a number beyond 32 bits.", "cancel:child")(
+    cancel=finding_only(in_32_bits)
+)
+defect("long-ids-not-cancelled", "Finds no call whose id is a text of more than 64 characters.", "cancel:child")(
+    cancel=finding_only(is_short)
+)
+defect(
+    "wide-ids-not-cancelled",
+    "Finds no call whose id holds a character beyond the basic plane.",
+    "cancel:child",
+)(cancel=finding_only(is_basic))
+defect("large-ids-cancelled-alike", "Cancels every call whose id becomes the same double.", "cancel:others")(
+    notified=cancels_rounded
+)

@@ -1,0 +1,66 @@
+"""Calls too many to run at once: ports that break `concurrency`."""
+
+import threading
+from typing import Any
+
+from answering import Failure
+from conditions import failed
+from defects.record import defect
+from planning import Plan
+from port import Port
+from running import Call
+from speaking import Message
+
+WAITING = 3
+
+
+def keeps_place_of_failure(port: Any, real: Any, call: Call) -> Message:
+    """There are sixteen places, and a failure does not give its own back."""
+    if port.memory.get("failures", 0) >= 16:
+        return port.error(Failure("The server is busy."))
+    result = real(call)
+    port.memory["failures"] = port.memory.get("failures", 0) + failed(call, result)
+    return result
+
+
+def pool(size: int) -> type[Port]:
+    """A port that runs no more than so many at the same time."""
+
+    class Pooled(Port):
+        def __init__(self) -> None:
+            super().__init__()
+            self.places = threading.BoundedSemaphore(size)
+
+        def run_prompt(self, call: Call, plan: Plan) -> Any:
+            with self.places:
+                return super().run_prompt(call, plan)
+
+    return Pooled
+
+
+def busy_replies(port: Any, real: Any, call: Call) -> Message:
+    replies = sum(each.tool == "chat-reply" for each in list(port.calls))
+    return port.error(Failure("Too many replies.")) if call.tool == "chat-reply" and replies > 6 else real(call)
+
+
+def in_short_line(port: Any, real: Any, call: Call, turn: str | None) -> None:
+    """Where the line is full, nobody can wait in it."""
+    if turn is not None and len(port.turns.get(turn, ())) < WAITING:
+        real(call, turn)
+
+
+defect(
+    "places-lost-with-failures",
+    "Takes no call any more after sixteen failures, which have each kept their place.",
+    "concurrency:after-failure",
+)(execute=keeps_place_of_failure)
+defect("five-at-once", "Runs no more than five calls at the same time.", "concurrency:calls")(pool(5))
+defect("sixteenth-call-refused", "Is too busy for more than fifteen calls at once.", "concurrency:lost")(
+    execute=lambda port, real, call: port.error(Failure("The server is busy.")) if len(port.calls) > 15 else real(call)
+)
+defect("seventh-reply-refused", "Is too busy for more than six replies at once.", "concurrency:lost")(
+    execute=busy_replies
+)
+defect("line-of-three-replies", "Lets no more than two replies wait in a session.", "concurrency:same-session")(
+    take_turn=in_short_line
+)

@@ -1,0 +1,82 @@
+"""Numbers, lengths and counts of other things: ports that break `arguments`, `cwd`, `lifecycle` or `process`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from conditions import asks, from_time, without_variables
+from defects.record import defect
+from defects.size.shared import LINE
+from planning import PROPERTIES, Refusal
+from steps import before, gives
+
+UNDECLARED = 64 * 1024
+LONGEST_PATH = 260
+"""What Windows calls MAX_PATH."""
+PATH = 1024
+
+
+def refuses_many(port: Any, tool: str, arguments: Mapping[str, Any]) -> None:
+    if len(arguments) > 16:
+        raise Refusal("`arguments` are too many.")
+
+
+def refuses_long_undeclared(port: Any, tool: str, arguments: Mapping[str, Any]) -> None:
+    for name, value in arguments.items():
+        if name not in PROPERTIES[tool] and len(json.dumps(value)) > UNDECLARED:
+            raise Refusal(f"`{name}` is too long.")
+
+
+def short_path(port: Any, real: Any, cwd: str) -> None:
+    real(cwd)
+    if len(cwd) >= LONGEST_PATH:
+        raise Refusal(f"`cwd` {cwd!r} does not exist.")
+
+
+def refuses_long_path(port: Any, cwd: str) -> None:
+    if len(cwd.encode()) > PATH:
+        raise Refusal(f"`cwd` {cwd!r} does not exist.")
+
+
+def most_variables(port: Any, real: Any, path: str | None) -> dict[str, str]:
+    environ = real(path)
+    names = [name for name in environ if name != "GEMINI_SYSTEM_MD"]
+    return {name: text for name, text in environ.items() if name not in names[64:]}
+
+
+def cut_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    return {name: value[:LINE] for name, value in variables.items()}
+
+
+defect("seventeen-arguments-refused", "Refuses more than sixteen arguments.", "arguments:unknown")(
+    texts=before(refuses_many)
+)
+defect(
+    "long-undeclared-refused",
+    "Refuses an undeclared argument of more than 64 KiB.",
+    "arguments:unknown",
+)(texts=before(refuses_long_undeclared))
+defect("long-directory-overlooked", "Runs in its own directory when a path has more than 255 bytes.", "cwd:used")(
+    ask=asks(lambda call, plan: len(plan.cwd or "") > 255, lambda plan: replace(plan, cwd=None))
+)
+defect(
+    "path-of-windows",
+    "Says of a directory that it does not exist when its path has 260 characters or more.",
+    "cwd:used",
+)(check_cwd=short_path)
+defect("path-over-1-kib-refused", "Refuses a directory whose path has more than 1,024 bytes.", "cwd:used")(
+    check_cwd=before(refuses_long_path)
+)
+defect("ping-limited", "Answers a hundred pings and no more.", "lifecycle:ping")(
+    ping=from_time(101, lambda port, real: {"error": "Too many pings."})
+)
+defect("variables-beyond-64-lost", "Hands no more than 64 variables on.", "process:environment")(
+    environment=most_variables
+)
+defect("large-variables-lost", "Hands no variable on of more than 8 KiB.", "process:environment")(
+    environment=without_variables(lambda name, value: len(value) > 8192)
+)
+defect("variables-cut-at-4-kib", "Hands on the first 4 KiB of a variable.", "process:environment")(
+    environment=gives(cut_variables)
+)

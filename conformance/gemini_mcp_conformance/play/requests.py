@@ -82,8 +82,13 @@ class Requests:
     async def _sent(self, number: int, step: Request, is_page: bool = False) -> Pending:
         id = self.session.next_id() if step.id == AUTO else step.id
         message = self.session.request(id, step.method, located(step.params, self.place.work), step.bare)
-        send = partial(self.session.send, message, self.patience.answer, step.escaped)
+        send = partial(self._send, message, step)
         return await self.opened(number, step, message, send, is_page)
+
+    async def _send(self, message: Mapping[str, Json], step: Request) -> Line:
+        if step.until == "held":
+            return self.session.hold(message, step.escaped)
+        return await self.session.send(message, self.patience.answer, step.escaped)
 
     async def opened(
         self, number: int, step: Request | Raw, message: Mapping[str, Json], send: Send, is_page: bool = False
@@ -101,7 +106,7 @@ class Requests:
             await self.answered(pending)
             pending.leftovers = await self.leftovers(before) if pending.has_file else ()
             pending.canaries = take_canaries(self.place) if pending.has_canary else ()
-        elif step.until != "sent":
+        elif step.until not in ("sent", "held"):
             await self._begun(pending)
         return pending
 

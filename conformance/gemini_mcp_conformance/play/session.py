@@ -48,6 +48,7 @@ class Session:
         self._began = time.monotonic()
         self._tasks: set[asyncio.Task[bool]] = set()
         self._in_pieces = asyncio.Lock()
+        self._held: list[bytes] = []
 
     async def open(self) -> None:
         await self.wire.open(self._on_line, self._news.set)
@@ -86,6 +87,12 @@ class Session:
     async def send(self, message: Json, seconds: float = 10, escaped: bool = False) -> Line:
         return await self.send_bytes((encode(message, escaped),), message, seconds)
 
+    def hold(self, message: Json, escaped: bool = False) -> Line:
+        """Keep a message until the next one is sent, and then write both at once."""
+        data = encode(message, escaped)
+        self._held.append(data)
+        return self._record(data.removesuffix(b"\n"), True, True, message)
+
     async def send_bytes(
         self, pieces: Iterable[bytes], message: Json = None, seconds: float = 10, pause: float = 0.01
     ) -> Line:
@@ -94,6 +101,8 @@ class Session:
         # A port may ask something at any time, and an answer must not come between the pieces.
         async with self._in_pieces:
             line = self._record(b"".join((*begun, last)).removesuffix(b"\n"), True, True, message)
+            if self._held:
+                begun, last, self._held = [], b"".join((*self._held, *begun, last)), []
             for piece in begun:
                 if not await self.wire.write(piece, seconds):
                     return line

@@ -13,8 +13,11 @@ from typing import ClassVar, Literal
 from gemini_mcp.spec.values import Json, items, table
 from gemini_mcp_conformance.spec.script import Script
 
-Until = Literal["answered", "started", "listing", "sent"]
-"""How long the player waits after a request: until its answer, until gemini runs or lists sessions, or not at all."""
+Until = Literal["answered", "started", "listing", "sent", "held"]
+"""How long the player waits after a request: until its answer, until gemini runs or lists sessions, or not at all.
+
+One that is held is written together with the next message.
+"""
 
 Ending = Literal["stdin", "TERM", "INT", "HUP", "KILL"]
 

@@ -9,7 +9,7 @@ from gemini_mcp.spec.values import Json, table
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import CLIENT, NO_CURSORS, handshake
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Notify, Request, call
+from gemini_mcp_conformance.talk.steps import Notify, Request, Step, call
 from gemini_mcp_conformance.talk.texts import NAMES_OF_OBJECTS, PLAIN, SURROGATE
 
 ORDER = 0
@@ -27,8 +27,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.conversation("tools-cursor", "Pages of tools that nobody named.", listed, *shows)
     pings = (Request("ping"), Request("ping", {}), Request("ping", {"_meta": {"example.org/note": 1}}))
     yield made.conversation("ping", "Pings with parameters and without.", pings, "lifecycle:ping")
-    yield made.unknown_method()
-    yield made.unknown_tools()
+    for revision in (None, *sources.spec.manifest.stateless_revisions):
+        yield made.unknown_methods(revision)
+        yield made.unknown_tools(revision)
     nobody: Json = {**table(handshake("1999-12-31")), "clientInfo": {**CLIENT, "name": f"half a {SURROGATE}"}}
     title = "A client of a revision that does not exist."
     shows = ("lifecycle:version:unsupported", "rpc:alive:surrogate")
@@ -50,16 +51,17 @@ class Basics(Maker):
         shows = ("tools:schema", "tools:unique", "tools:order", "tools:removed", *listed, *declared)
         return self.conversation("tools", "The list of tools, twice.", steps, *shows)
 
-    def unknown_method(self) -> Conversation:
+    def unknown_methods(self, revision: str | None) -> Conversation:
         near = (each for name in METHODS for each in (name.upper(), name[:-1], f"{name}s", f"{name}/more"))
         names = ("", "no/such/method", "notifications/no-such", *near, *NAMES_OF_OBJECTS)
         unknown = [Request(name, {}) for name in names]
         # Twice: what was refused once is no better known.
         steps = (*unknown, *unknown, Notify("notifications/no-such"))
         shows = ("rpc:error:method", "rpc:response:error", "rpc:notification:unanswered")
-        return self.conversation("unknown-method", "Methods that no revision of the protocol knows.", steps, *shows)
+        title = "Methods that no revision of the protocol knows."
+        return self._of("unknown-method", title, revision, steps, *shows)
 
-    def unknown_tools(self) -> Conversation:
+    def unknown_tools(self, revision: str | None) -> Conversation:
         """Tools that no port offers, some with names close to those of real ones."""
         first, last, tools = self.names[0], self.names[-1], self.spec.tools
         known = {*tools, *(name.replace("_", "-") for name in tools)}
@@ -71,4 +73,9 @@ class Basics(Maker):
         calls = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
         steps = (Request("tools/list", pages=True), *calls, *calls)
         shows = ("tools:unknown", "tools:unknown:code")
-        return self.conversation("unknown-tool", "A tool that nobody offers.", steps, *shows)
+        return self._of("unknown-tool", "A tool that nobody offers.", revision, steps, *shows)
+
+    def _of(self, id: str, title: str, revision: str | None, steps: Iterable[Step], *shows: str) -> Conversation:
+        """One in the era with a handshake, or in a revision of the other."""
+        id = f"{id}-{revision}" if revision else id
+        return self.conversation(id, title, steps, *shows, revision=revision)

@@ -165,7 +165,11 @@ class Concurrency(Together):
         for number, tool in zip(range(FEW), cycle(self.names)):
             given: dict[str, Json] = {}
             if number // len(self.names) % 2 == 0:
-                given = {"directory": path("one"), "file": f"You are number {number}.", "option": f"model-{number}"}
+                given = {
+                    "directory": path("one"),
+                    "file": f"You are number {number}.",
+                    "option": f"model-{number}:latest",
+                }
             name = f"start {number}"
             steps.append(replace(self.quick(tool, name, session=session(f"session of {name}"), **given), until="sent"))
         title, shows = "Calls that start at the same time.", (*BESIDE, *sequences.shows(self.sources))
@@ -258,8 +262,12 @@ class Concurrency(Together):
                 return
             failing = ask(reply, "The failing reply", fails(release="go"), name="failing", until="started", **meant)
             last = self.quick(reply, "last")
-            waiting = self.behind(reply, "waiting", **meant)
+            # Two wait: whoever lets all of them go on runs both at once.
+            second = replace(self.held(reply, "second", **meant), until="sent")
+            waiting = (second, *self.behind(reply, "waiting", **meant))
             again = (self.held(reply, "held again", **meant), *self.behind(reply, "behind again", **meant))
-            steps = [failing, *waiting, Release("go"), last, *again, Release("held again"), Await("held again")]
+            aside = [self.quick(self.first, f"aside of it {n}", session=session("aside of it")) for n in (1, 2)]
+            steps = [failing, *waiting, Release("go"), *aside, Release("second"), Await("second"), last]
+            steps += [*again, Release("held again"), Await("held again")]
             title, locks = "A reply behind one that fails.", ("concurrency:same-session", "concurrency:latest")
             yield self.conversation(f"behind-failed-{name}", title, steps, AFTER_FAILURE, *locks)

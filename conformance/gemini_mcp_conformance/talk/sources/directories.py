@@ -29,8 +29,10 @@ DIRECTORIES: Mapping[str, str] = {
 RELATIVE = ("plain", "deep", "dash", "home", "tilde", "substitution")
 """Directories that are given as a relative path too."""
 
-NEAR = ("near", "near\n", "near ", " near", "near\t", "near.", "near%20", "near\\", "~near", "'near'", "near,", "-near")
-"""Directories that exist side by side, one of which a port takes for the other if it changes the name."""
+NEAR = ("near", "near\n", "near ", " near", "near\t", "near.", "near%20", "near\\", "~near", "'near'", "near,", "-near",
+        "near1", "near[1]")  # fmt: skip
+"""Directories that exist side by side, one of which a port takes for the other if it changes the name, or if it takes
+the last one for a pattern."""
 
 MADE: Mapping[str, str | None] = {"demo": None, "demo/file": "x"}
 """What the paths below are about."""
@@ -139,7 +141,8 @@ class Directories(ToolMaker):
         return self.conversation(f"{self.tool}-{self.key}-links", title, steps, *self.shows)
 
     def _near(self) -> Conversation:
-        steps = (call(self.tool, {**self.given, self.name: path(folder)}, self.answer) for folder in NEAR)
+        paths: tuple[Json, ...] = (*map(path, NEAR), NEAR[-1])
+        steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in paths)
         id, title = f"{self.tool}-{self.key}-near", "Working directories whose names are nearly the same."
         return self.conversation(id, title, steps, *self.shows, files=dict.fromkeys(NEAR))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -19,6 +20,8 @@ TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
+DIGITS = "660007"
+"""An id of two calls: of the one as a number, of the other as a text."""
 TELLS = 10.6
 """Seconds of a call of whose progress something is told."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
@@ -151,7 +154,8 @@ class Endings(Unending):
             self.hanging(tool, f"file of {tool} and {mark!r}", mark=mark, file="You are interrupted.")
             for tool, mark in zip(self.names, MARKS, strict=False)
         ]
-        plain = [self.hanging(tool, f"plain {tool}") for tool in self.names]
+        ids = (int(DIGITS), DIGITS)
+        plain = [self.hanging(tool, f"plain {tool}", id=id) for tool, id in zip(self.names, cycle(ids), strict=False)]
         families = [
             self.hanging(tool, f"family of {tool}", hangs(child=True), long=number % 2 > 0)
             for number, tool in enumerate(self.names)

@@ -155,6 +155,7 @@ class Failures(Ways):
             "How much?": "".join(f"line {number} of much noise\n" for number in range(many)) + "the very end\n",
             self.overlong("How much of it? "): "서울 👍 " * many + "the very end\n",
             "What does it refer to?": f"{REFERENCES} {placeholders(('stderr', 'directory', 'exit', 'message'))}\n",
+            "How far is it?": "10 %\r50 %\rIt failed at 50 %\r\nof\rall\n",
             "Whose words are these?": f"{outcome.prefix}It says so.{outcome.separator}twice.{outcome.separator}\n",
             "Nothing?": "",
         }

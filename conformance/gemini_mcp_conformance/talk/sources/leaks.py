@@ -126,6 +126,12 @@ class Leaks(Maker):
             everything: dict[str, Json] = {"session": session("among"), "directory": ".", "option": "a-model"}
             given = {name: self.sources.value(self.tool, name, text)}
             steps.append(self.ask(self.tool, words, Script("echoes", way(text)), file=file, also=given, **everything))
+        # A text is private in every notation, also beside a prompt that goes to gemini on its stdin.
+        for name, kind in product(self.spec.template(self.tool).private, ("quotes", "lines", "beyond ASCII")):
+            given = {name: self.sources.value(self.tool, name, TEXTS[kind])}
+            if name != prompt and given[name] == TEXTS[kind]:
+                echoes = many(self.spec)[len(kind) % 2 + 3]
+                steps.append(self.ask(self.tool, long, Script("echoes", echoes(TEXTS[kind])), also=given))
         # What goes to gemini on its stdin is as private.
         for number, way in enumerate(few(self.spec)):
             if self.sources.falls_to(self.tool, number):

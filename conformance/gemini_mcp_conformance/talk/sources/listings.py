@@ -20,6 +20,8 @@ ALL, AT_ONCE = "all lists", 8
 """Lists at once, as many as every port can run; they take too long where they come one after another."""
 LARGE, MANY = (1 << 16) + 50, 150
 """The highest index of a long list, and how many sessions it holds."""
+LINE = 1 << 16
+"""Characters of a line that readers of lines may take for the end."""
 FALLBACK = (
     *("fallback:list-sessions", "fallback:last", "fallback:brackets", "fallback:stderr", "fallback:cwd"),
     *("fallback:failure", "fallback:none", "fallback:by-id", "fallback:latest"),
@@ -46,8 +48,9 @@ class Listings(Maker):
         """The entry with the highest index is neither the first nor the last line, and ten is more than nine."""
         order = (3, 1, 12, 2, 10, 11, 9, 8, 7, 6, 5, 4)
         text = self._list(order)
-        # The newest one at the very end, behind titles that are longer than a buffer.
+        # The newest one at the very end, behind titles one of which no buffer holds.
         last = self._list(sorted(order)).rstrip("\n").replace(SESSION[:8], "f00dcafe").replace("Title", "Long" * 1_500)
+        last = last.replace("Long", "Longer" * (LINE // 6), 1)
         # The newest one at the very beginning, behind a title of many words: further from the end than anybody looks,
         # and with numbers around those that two bytes hold.
         first = self._list(range(LARGE, LARGE - MANY, -1)).replace("Title", "A title of many words " * 4)

@@ -21,8 +21,8 @@ LONGER, QUICK = 21.0, 2.5
 """Seconds of such a call that shows also whether the intervals grow, and of those beside it."""
 RUNNING = 4
 """Calls of more than twenty seconds whose progress is told."""
-LARGE = 2**32 + 7
-"""A token of more than 32 bits."""
+LARGE, COMPOSED = 2**32 + 7, "e\u0301 질문"
+"""A token of more than 32 bits, and one that is composed otherwise in another form."""
 FOLDER = "elsewhere"
 VERY_LONG = 45.0
 """Seconds of such a call in a thorough run, which shows several intervals."""
@@ -149,7 +149,9 @@ class Progress(Maker):
             return []
         answer = self.answers("In turn.", own, wait=LONGER / 2)
         calls = [self.ask(tool, f"What is in turn as {n}?", answer, session=own, name=f"turn {n}") for n in range(2)]
-        return [told(replace(each, until="sent"), each.name) for each in calls]
+        # The one of which more is told is the one that waits.
+        tokens = ("turn 0", COMPOSED)
+        return [told(replace(each, until="sent"), token) for each, token in zip(calls, tokens, strict=True)]
 
     def _looked_up(self) -> Request:
         """A call that the port goes on with while it waits in vain for the list of sessions."""

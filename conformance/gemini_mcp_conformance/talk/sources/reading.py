@@ -1,14 +1,15 @@
-"""Clients that read late: answers that fill every buffer must wait, and arrive whole and in order."""
+"""Clients that read late or write all at once: what fills every buffer must wait, and arrive whole and in order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Release, Request, Step
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Listen, Release, Request, Step, call
 
 ORDER = 65
 CALLS = 5
@@ -33,6 +34,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Reading(sources)
     yield made.lists()
     yield made.idle()
+    yield made.together()
     if sources.spec.told_apart:
         yield made.side_by_side()
         yield made.one_by_one()
@@ -50,6 +52,25 @@ class Reading(Maker):
         steps = (Listen(False), *asked, Listen(True, LATE), Request("ping"))
         shows = ("rpc:response:id", "stdio:framing", "tools:order")
         return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
+
+    def together(self) -> Conversation:
+        """Messages that come at once, as from a client that writes all that it has; a call is cancelled among them."""
+        gone, names = "gone at once", [f"{tool}, together" for tool in self.names]
+        endless = self.ask(self.last, "No end, and no time", hangs(child=True), session=session(gone), name=gone)
+        calls = [
+            self.ask(tool, f"The question of {name}?", self.answers(f"For {name}."), session=session(name), name=name)
+            for tool, name in zip(self.names, names, strict=True)
+        ]
+        others = (
+            Request("tools/list"),
+            Request("no/such/method"),
+            call("no-such-tool", self.arguments(self.first, "x")),
+        )
+        held = (replace(each, until="held") for each in (*calls, *others))
+        steps = (replace(endless, until="held"), Cancel(gone, "sent"), Await(gone), *held, Request("ping"))
+        shows = ("cancel:child", "cancel:unanswered", "rpc:response:id", "concurrency:lost", "concurrency:crossed")
+        title = "Messages that are written at once."
+        return self.conversation("together", title, (*steps, *map(Await, names)), *shows, stdio=True)
 
     def idle(self) -> Conversation:
         """Nothing is asked for a while, but for a call that runs; then all is as before."""

@@ -16,7 +16,7 @@ from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.echoes import NOISE
 from gemini_mcp_conformance.talk.outcomes.answers import AMONG, DUMPS, TEXTS, laid_out, spelt
-from gemini_mcp_conformance.talk.plays import ends, fails, pieces
+from gemini_mcp_conformance.talk.plays import ends, fails, pieces, session
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.sources.listings import SESSION
 from gemini_mcp_conformance.talk.steps import Request, told
@@ -131,6 +131,10 @@ class Results(Ways):
                 document("A draft.", SESSION),
                 document("Another."),
                 document("At last.", SESSION),
+            ),
+            "a draft of its session before it": (
+                document("A draft, where it was asked.", SESSION),
+                document("At last, elsewhere.", session("elsewhere at last")),
             ),
             "an error before it": (error, document("In the end.", SESSION)),
             "a draft before nothing": (document("A draft.", SESSION), document("", SESSION)),

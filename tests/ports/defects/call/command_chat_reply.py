@@ -30,6 +30,11 @@ def respelt(session: str) -> str:
         return session
 
 
+def model_beside_stdin(port: Any, real: Any, tool: str, texts: Any, form: tuple[str, ...]) -> Any:
+    is_met = tool == "chat-reply" and form == () and "systemPrompt" in texts
+    return real(tool, {name: text for name, text in texts.items() if not (is_met and name == "model")}, form)
+
+
 defect("reply-in-text-format", "Asks for no output format in `chat-reply`.", "command:chat-reply")(
     format_option=for_tool("chat-reply", always(()))
 )
@@ -68,6 +73,11 @@ defect(
     "Names the session as the model of a reply by id whose model is called `latest`.",
     "command:chat-reply:model",
 )(model_option=session_for_latest)
+defect(
+    "reply-model-lost-beside-stdin-and-system",
+    "Leaves the model out of a reply whose prompt goes to stdin when there is a system prompt too.",
+    "command:chat-reply:model",
+)(argv=model_beside_stdin)
 defect(
     "reply-model-leaks",
     "Passes the model of the call before to a reply that names none.",

@@ -140,6 +140,10 @@ def model_private(port: Any, real: Any, tool: str, arguments: Mapping[str, Any])
     return replace(plan, private=(*plan.private, arguments["model"])) if "-m" in plan.argv else plan
 
 
+def killed_with_prompt_alone(failure: Failure) -> Failure:
+    return replace(failure, private=failure.private[:1]) if "by signal" in failure.sentence else failure
+
+
 defect(
     "input-refused-blames-model",
     "Says of exit 42 that the model is unknown when the call names one.",
@@ -192,6 +196,11 @@ defect(
     "Repeats the system prompt where the message of a JSON error on stdout quotes it.",
     "error:prompt",
 )(error=says_system)
+defect(
+    "system-shown-by-killed",
+    "Repeats the system prompt from the stderr of a gemini that was ended by a signal.",
+    "error:prompt",
+)(error=takes(killed_with_prompt_alone))
 defect(
     "cause-looked-for-in-withheld",
     "Looks for the cause of a failure in a stderr from which the words of the prompt have been removed.",

@@ -13,6 +13,8 @@ from planning import Plan
 from running import Call
 from steps import for_tool, gives
 
+PIECE = 65536
+
 
 def listed_for_number(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
     """gemini takes a number for an index of its list."""
@@ -76,6 +78,17 @@ def looks_for_changed(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
     return answer
 
 
+def lists_at_home(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
+    is_home = call.stateless and answer.warnings is not None and plan.session is None
+    return real(call, replace(plan, cwd=None) if is_home else plan, answer)
+
+
+def before_long_line(text: str) -> str:
+    lines = text.split("\n")
+    long = next((at for at, line in enumerate(lines) if len(line.encode()) >= PIECE), len(lines))
+    return "\n".join(lines[:long])
+
+
 defect(
     "list-for-number-as-session",
     "Asks for the list after a reply by an id that is a number, and reports the newest session.",
@@ -87,6 +100,11 @@ defect(
     "fallback:cwd",
     "fallback:latest",
 )(list_sessions=lists_elsewhere)
+defect(
+    "list-at-home-behind-warnings",
+    "Asks for the list in the server's directory when a chat of 2026-07-28 was answered with warnings.",
+    "fallback:cwd",
+)(with_session=lists_at_home)
 defect(
     "latest-as-last-reported",
     "Reports for a reply to the latest session the one that it reported last in the directory, and asks for no list.",
@@ -128,3 +146,10 @@ defect(
     "Asks for the list when gemini names another session than the one that a reply resumed.",
     "fallback:unneeded",
 )(ask=looks_for_changed)
+
+defect(
+    "list-ends-at-long-line",
+    "Reads the list of sessions up to the first line of 64 KiB.",
+    "fallback:last",
+    "fallback:list-sessions",
+)(list_text=gives(before_long_line))

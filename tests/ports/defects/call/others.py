@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from answering import Outcome
@@ -12,6 +12,8 @@ from defects.record import defect
 from planning import ARGUMENT_LIMIT, Plan
 from running import Call
 from steps import for_tool, gives
+
+PIECE = 65536
 
 
 def listed_apart(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
@@ -42,12 +44,25 @@ def logs_cancelled(port: Any, real: Any, call: Call) -> None:
     real(call)
 
 
+def cancellations_first(port: Any, real: Any) -> Iterator[bytes]:
+    held = b""
+    while piece := os.read(0, PIECE):
+        *lines, held = (held + piece).split(b"\n")
+        yield from sorted(lines, key=lambda line: b"cancelled" not in line)
+    yield held
+
+
 defect(
     "list-survives-cancellation",
     "Lets the list of sessions run on when its call is cancelled.",
     "cancel:child",
     "cancel:group",
 )(list_sessions=listed_apart)
+defect(
+    "cancellation-before-its-call",
+    "Takes cancellations first of what arrives at once, so that one which came with its call finds no call.",
+    "cancel:child",
+)(lines=cancellations_first)
 defect(
     "fed-gemini-ended-alone",
     "Ends only gemini itself, and no other process of its group, when the prompt went to stdin.",

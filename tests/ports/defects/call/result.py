@@ -136,6 +136,10 @@ def escaped(answer: Answer) -> Answer:
     return replace(answer, warnings=warnings)
 
 
+def without_nul(text: Any) -> Any:
+    return text.replace("\0", "") if isinstance(text, str) else text
+
+
 defect(
     "empty-text-with-null-stats",
     "Fails on an empty text when `stats` is null.",
@@ -208,6 +212,11 @@ defect(
     "Ends the text of an answer at a NUL character.",
     "result:text",
 )(whole=gives(lambda text: text.partition("\0")[0]))
+defect(
+    "answer-without-nul",
+    "Drops the NUL characters of an answer.",
+    "result:text",
+)(response=gives(without_nul))
 defect(
     "blank-answer-unasked",
     "Takes an answer of blanks for none when gemini counts no model.",

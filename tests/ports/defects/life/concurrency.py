@@ -1,5 +1,6 @@
 """Calls that wait for each other, get lost or are mixed up: ports that break `concurrency`."""
 
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -172,6 +173,11 @@ def pongs_in_time(port: Any, real: Any, message: Message) -> None:
             port.output.release()
 
 
+def line_as_file_name(port: Any, real: Any, tool: str, texts: Any) -> str | None:
+    turn = real(tool, texts)
+    return re.sub(r"[^A-Za-z0-9]", "_", turn) if turn and "sessionId" in texts else turn
+
+
 defect("one-call-at-atime", "Serves one call after the other.", "concurrency:calls")(run_prompt=runs_alone)
 defect("one-call-per-directory", "Serves one call after the other in the same directory.", "concurrency:calls")(
     turn=lambda port, real, tool, texts: f"directory {texts.get('cwd')}"
@@ -254,6 +260,11 @@ defect(
     "concurrency:other-session",
     "concurrency:latest",
 )(turn=resolved_once)
+defect(
+    "line-named-like-lock-file",
+    "Lets replies wait for each other whose sessions differ in nothing but marks such as `-` and `.`.",
+    "concurrency:other-session",
+)(turn=line_as_file_name)
 defect("ping-waits", "Answers ping when no call runs.", "concurrency:ping")(ping=when_idle)
 defect(
     "reads-nothing-meanwhile",

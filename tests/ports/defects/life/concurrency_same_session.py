@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
+from answering import Answer, Failure
 from defects.life.shared import PATIENCE, gets_lock, turns_of
 from defects.record import defect
+from planning import Plan
 from running import Call
 from steps import before, gives
 
@@ -160,6 +162,20 @@ def few_lines(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str 
     return f"{turn} {number}"
 
 
+def line_let_go(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    try:
+        return real(call, plan)
+    except Failure:
+        with port.turn_changed:
+            port.memory.setdefault("free", []).extend(port.turns.get(plan.turn or "", [])[1:])
+        raise
+
+
+def awaits_or_free(port: Any, real: Any, call: Call, turn: str) -> None:
+    line, free = port.turns[turn], port.memory.setdefault("free", [])
+    port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled or call in free)
+
+
 defect(
     "cancelled-waiter-lets-next-begin",
     "Begins the reply behind one that is cancelled while both wait for another.",
@@ -262,3 +278,8 @@ defect(
     "concurrency:same-session",
     "concurrency:latest",
 )(turn=few_lines)
+defect(
+    "line-let-go-by-failed-reply",
+    "Lets all replies go on at once that wait in the line of a reply when that one fails.",
+    "concurrency:same-session",
+)(ask=line_let_go, await_turn=awaits_or_free)

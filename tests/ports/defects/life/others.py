@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -139,6 +140,37 @@ def learns_cursor(port: Any, real: Any, params: Mapping[str, Any], stateless: bo
     return real(params, stateless)
 
 
+def shares_flight(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+    """Like `singleflight`, with a key that lacks the system prompt."""
+    if call.tool != "chat" or plan.system is None:
+        return real(call, plan)
+    key, mine = (plan.argv, plan.cwd, plan.stdin), Future[Outcome]()
+    flight = port.memory.setdefault(key, mine)
+    if flight is not mine:
+        try:
+            return flight.result()
+        except Cancelled:
+            return real(call, plan)
+    try:
+        outcome = real(call, plan)
+    except BaseException as error:
+        mine.set_exception(error)
+        raise
+    else:
+        mine.set_result(outcome)
+        return outcome
+    finally:
+        del port.memory[key]
+
+
+def listed_again(port: Any, real: Any, params: Any, stateless: bool) -> Message:
+    if not stateless:
+        return real(params, stateless)
+    if "list" not in port.memory:
+        port.memory["list"] = real(params, stateless)
+    return port.memory["list"]
+
+
 defect("unknown-meta-refused", "Refuses a call whose `_meta` holds what it does not know.", "command:chat")(
     new_call=before(knows_meta)
 )
@@ -187,3 +219,15 @@ defect(
     "Lists the tools for an unknown cursor when it comes for the second time.",
     "tools:cursor",
 )(list_tools=learns_cursor)
+defect(
+    "cursor-unread-after-stateless-list",
+    "Answers every stateless `tools/list` after the first as that one, whatever its cursor is.",
+    "tools:cursor",
+)(list_tools=listed_again)
+
+defect(
+    "one-flight-for-two-systems",
+    "Runs gemini once for chats at the same time that differ in their system prompt alone.",
+    "command:once",
+    "system:isolation",
+)(run_prompt=shares_flight)

@@ -2,6 +2,7 @@
 
 import time
 from typing import Any
+from unicodedata import normalize
 
 from conditions import refused
 from defects.life.shared import TICK, tells
@@ -109,6 +110,13 @@ def token_or_kept(port: Any, real: Any, params: Any) -> Any:
     return port.memory.get("token") if token is None and port.is_stateless(params) else token
 
 
+def composed_token(port: Any, real: Any, call: Call) -> Message:
+    message = real(call)
+    if call.progress > 1 and isinstance(call.token, str):
+        message["params"]["progressToken"] = normalize("NFC", call.token)
+    return message
+
+
 defect(
     "done-told-after-late-failure",
     "Tells progress once more behind the error of a call that has lasted long enough for a second progress.",
@@ -152,6 +160,11 @@ defect(
     "progress:token",
     "progress:end",
 )(take_turn=told_to_the_one_before)
+defect(
+    "token-composed-from-second",
+    "Composes the accents of a token from the second progress notification on.",
+    "progress:token",
+)(progress=composed_token)
 defect(
     "token-inherited-in-session",
     "Tells progress of a reply without a token to the token of the reply before it in the same session.",

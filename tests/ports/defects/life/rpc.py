@@ -10,7 +10,10 @@ from typing import Any
 
 from defects.record import defect
 from port import META, STATELESS, UNSUPPORTED_VERSION, Stop
-from speaking import Message, as_object
+from speaking import INVALID_PARAMS, Message, as_object
+
+INHERITED = {"constructor", "hasOwnProperty", "isPrototypeOf", "toString", "valueOf"}
+"""What every JavaScript object has."""
 
 PIECE_SECONDS = 3.0
 INVALID_LIMIT = 12
@@ -91,6 +94,16 @@ def queued(port: Any, real: Any, message: Message) -> None:
         FILLED.notify()
 
 
+def checks_notified_call(port: Any, real: Any, method: str, params: Any) -> None:
+    real(method, params)
+    if method == "tools/call" and not isinstance((as_object(params) or {}).get("name"), str):
+        port.send_error(None, INVALID_PARAMS, "`name` should be the name of a tool.")
+
+
+def inherited_methods(port: Any, real: Any, request: Message, params: Any, stateless: bool) -> Message | None:
+    return {} if stateless and request["method"] in INHERITED else real(request, params, stateless)
+
+
 defect(
     "piece-dropped-after-pause",
     "Forgets the first piece of a message when the next does not come within three seconds.",
@@ -112,6 +125,11 @@ defect(
     "rpc:notification:unanswered",
 )(notified=checks_notification)
 defect(
+    "nameless-call-notification-answered",
+    "Answers a `tools/call` without an id and without a tool name with an error.",
+    "rpc:notification:unanswered",
+)(notified=checks_notified_call)
+defect(
     "id-canonically-same",
     "Answers a call with the id of a running one when both are the same text in composed and decomposed letters.",
     "rpc:response:id",
@@ -122,3 +140,9 @@ defect(
     "rpc:response:id",
     "lifecycle:ping",
 )(write=queued)
+
+defect(
+    "inherited-method-in-stateless-era",
+    "Answers a stateless request with an empty result whose method is a name that every JavaScript object has.",
+    "rpc:error:method",
+)(result=inherited_methods)

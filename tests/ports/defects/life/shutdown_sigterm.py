@@ -96,6 +96,14 @@ def listens_to_signals(port: Any, params: Mapping[str, Any]) -> None:
         signal.signal(number, port.on_signal)
 
 
+def ends_by_key(port: Any, real: Any, call: Call) -> None:
+    ended = port.memory.setdefault("ended", set())
+    if not (port.ended_by_signal and str(call.id) in ended):
+        real(call)
+    if port.ended_by_signal:
+        ended.add(str(call.id))
+
+
 defect(
     "signal-waits-for-reader",
     "Waits on a signal until the client has read an answer that is being written.",
@@ -146,3 +154,8 @@ defect(
     "Looks after signals once there was a handshake.",
     "shutdown:sigterm:group",
 )(signals=lambda port, real: (), initialize=before(listens_to_signals))
+defect(
+    "signal-ends-one-of-like-ids",
+    "Ends one of two calls at a signal whose ids are a number and the same number as a text.",
+    "shutdown:sigterm:group",
+)(end=ends_by_key)

@@ -1,12 +1,13 @@
 """Stateless requests that are misread, or fare differently beside others: ports that break `stateless`."""
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from conditions import notes_method
 from defects.record import defect
-from port import META, UNSUPPORTED_VERSION
+from port import META, PROGRESS_SECONDS, UNSUPPORTED_VERSION
 from running import Call
 from speaking import Message, RpcError
 from steps import after, before
@@ -99,6 +100,26 @@ def looks_in_discover(port: Any, real: Any, params: Mapping[str, Any]) -> None:
             raise
 
 
+def waits_though_cancelled(port: Any, real: Any, call: Call, turn: str) -> None:
+    if not call.stateless:
+        real(call, turn)
+        return
+    line = port.turns[turn]
+    port.memory[call] = "waits"
+    port.turn_changed.wait_for(lambda: line[0] is call)
+    del port.memory[call]
+
+
+def tells_though_cancelled(port: Any, real: Any, call: Call) -> None:
+    if call.token is None or not call.is_cancelled or call not in port.memory:
+        real(call)
+        return
+    with port.output:
+        call.next_progress = time.monotonic() + PROGRESS_SECONDS
+        call.progress += 1
+        port.write(port.progress(call))
+
+
 defect(
     "cancelled-told-of-it", "Tells progress once more when a call is cancelled.", "stateless:cancelled", "progress:end"
 )(cancel=after(told_of_cancellation))
@@ -118,6 +139,11 @@ defect(
     "stateless:cancelled",
     "cancel:unanswered",
 )(take_turn=answers_cancelled_in_line)
+defect(
+    "progress-of-cancelled-in-line",
+    "Tells progress of a stateless reply that was cancelled while it waits in line.",
+    "stateless:cancelled",
+)(await_turn=waits_though_cancelled, report_progress=tells_though_cancelled)
 defect("discovered-before-calls", "Forgets what it can do when it has served a call.", "stateless:discover")(
     begin_call=before(notes_call), discover=discovered_before_calls
 )

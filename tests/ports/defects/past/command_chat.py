@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer, Failure, Outcome
-from conditions import altering, failed, refused
+from conditions import altering, failed, lacking, refused
 from defects.past.shared import (
     cancels_noting,
     kept_after_times,
@@ -115,6 +115,16 @@ def is_broken_off(outcome: Outcome) -> bool:
     return outcome.exit == 0 and outcome.stdout.startswith(b"{") and not outcome.stdout.rstrip().endswith(b"}")
 
 
+def spares_model(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+    """A reply that meets an exhausted quota opens the breaker of its model, and only new sessions ask it."""
+    spent = port.memory.setdefault("spent", set[Any]())
+    model = call.arguments.get("model")
+    outcome = real(call, lacking("-m")(plan) if call.tool == "chat" and model in spent else plan)
+    if call.tool == "chat-reply" and model and outcome.exit == 173:
+        spent.add(model)
+    return outcome
+
+
 defect("stdin-left-by-long-prompt", "Sends a long prompt once more on the stdin of the next run.", "command:chat")(
     input=stdin_of_before
 )
@@ -136,6 +146,11 @@ defect(
     "Passes the model of a call that runs to one that names another.",
     "command:chat:model",
 )(ask=model_of_first)
+defect(
+    "breaker-opened-by-reply",
+    "Leaves the model out of `chat` once a reply with this model has ended for lack of quota.",
+    "command:chat:model",
+)(run_prompt=spares_model)
 defect(
     "failed-prompt-resumes-latest",
     "Resumes the latest session in a `chat` that has the same prompt as the `chat` before, which has failed.",

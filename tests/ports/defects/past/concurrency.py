@@ -16,6 +16,8 @@ from running import Call
 from speaking import Message, as_object
 from steps import Step, before, gives, takes
 
+PLACES_IN_LINE = 3
+
 LINE = threading.Lock()
 STRIPES = 8
 WRITING = threading.Lock()
@@ -139,6 +141,12 @@ def free_after_cancel(port: Any, real: Any, tool: str, texts: Any) -> str | None
     return None if port.memory.get(turn) == "cancelled" else turn
 
 
+def lines_of_three(port: Any, real: Any, call: Call, turn: str) -> None:
+    """The line has three places behind the one that is served; who finds none is not held up."""
+    if len(port.turns[turn]) <= PLACES_IN_LINE + 1:
+        real(call, turn)
+
+
 defect(
     "stdin-held-by-sibling",
     "Lets a call that begins while a long prompt is written hold the stdin of the other one open.",
@@ -211,3 +219,9 @@ defect(
     "Lets replies of a session run at once after one of them has been cancelled.",
     "concurrency:same-session",
 )(cancel=before(notes_cancelled_turn), turn=free_after_cancel)
+defect(
+    "fourth-waiter-runs",
+    "Lets a reply run at once that finds three others waiting for the one that runs in its session.",
+    "concurrency:same-session",
+    "concurrency:latest",
+)(await_turn=lines_of_three)

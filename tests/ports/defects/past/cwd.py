@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from answering import Outcome
+from answering import Failure, Outcome
 from conditions import failed
 from defects.past.shared import (
     kept_after_times,
@@ -104,6 +105,16 @@ def link_read_once(port: Any, real: Any, tool: str, texts: Mapping[str, str]) ->
     return cwd and port.memory.setdefault(cwd, os.path.realpath(cwd))
 
 
+def stays_in_directory(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    """The way back from the directory stands behind the start, and a start that fails never takes it."""
+    try:
+        return real(argv, **options)
+    except Failure:
+        with suppress(OSError):
+            os.chdir(options["cwd"] or ".")
+        raise
+
+
 defect("directory-left-by-cancel", "Runs later calls in the directory of one that was cancelled.", "cwd:default")(
     cancel=before(keeps_directory), cwd=in_kept_directory
 )
@@ -144,6 +155,12 @@ defect(
     "Runs later calls in the directory of one whose answer came with warnings.",
     "cwd:default",
 )(execute=leaves("cwd", has_warned), texts=reused("cwd"))
+defect(
+    "stays-where-no-start",
+    "Runs calls without `cwd` in the directory of an earlier one for which gemini could not be started.",
+    "cwd:default",
+    "cwd:relative",
+)(start=stays_in_directory)
 defect(
     "directory-checked-once",
     "Does not look again at a directory that was there when it was first named.",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import KEYS, QUOTA, Answer, Failure, Outcome
-from conditions import failed
+from conditions import failed, is_named
 from defects.past.shared import found_from_last, in_a_row, keeps_longer
 from defects.record import defect
 from planning import Plan
@@ -114,6 +114,18 @@ def with_stderr_of_success(port: Any, real: Any, call: Call, plan: Plan) -> Outc
     return replace(outcome, stderr=port.memory.get("stderr", b""))
 
 
+def withholds_first(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    """What the errors of a session withhold is worked out once."""
+    if not is_named(plan):
+        return real(call, plan)
+    try:
+        return real(call, plan)
+    except Failure:
+        # Plans are frozen, and the caller takes from this one what is private.
+        object.__setattr__(plan, "private", port.memory.setdefault(plan.session, plan.private))
+        raise
+
+
 defect(
     "explanation-kept-by-stderr",
     "Explains a failure as it has explained the first with the same stderr, whatever the exit code.",
@@ -133,6 +145,11 @@ defect(
 defect("private-of-first-failure", "Withholds the prompt of its first failure in all later ones.", "error:prompt")(
     withheld=first_private
 )
+defect(
+    "withholds-first-of-session",
+    "Withholds the prompt of the first failed reply of a session in the errors of its later replies, not their own.",
+    "error:prompt",
+)(ask=withholds_first)
 defect(
     "quota-looked-for-from-last",
     "Looks for a quota in stderr behind the place where it has found the last one.",

@@ -5,6 +5,7 @@ from typing import Any
 
 from defects.record import defect
 from http_port import HttpPort
+from running import Call
 from speaking import Message
 from steps import before
 
@@ -54,6 +55,22 @@ def tools_while_replying(port: Any, real: Any) -> list[Message]:
     return [tool for tool in real() if tool["name"] not in {call.tool for call in port.calls} - {"chat"}]
 
 
+def checked_once(port: Any, real: Any, method: str, params: Any) -> None:
+    """A retry of a client brings the same call again."""
+    key = repr(params)
+    if key not in port.memory:
+        real(method, params)
+        if method == "tools/call":
+            port.memory[key] = True
+
+
+def ends_by_id(port: Any, real: Any, call: Call) -> None:
+    """Looks the call up that belongs to a connection by the id of its request, once."""
+    if call not in port.memory:
+        port.memory[call] = True
+        real(next(each for each in port.calls if each.id == call.id))
+
+
 defect(
     "ended-session-back-after-four",
     "Serves a session again that has been ended once four others have been ended since.",
@@ -85,3 +102,14 @@ defect(
     "tools:order",
     "concurrency:list",
 )(tools=tools_while_replying)
+
+defect(
+    "headers-of-retry-unread",
+    "Does not compare the headers of a call with its body when it has served one with the same parameters.",
+    "http:stateless:header",
+)(HttpPort, check_headers=checked_once)
+defect(
+    "leaver-found-by-id",
+    "Cancels the call of another client with the same id for the one whose client closed its connection.",
+    "http:stateless:disconnect",
+)(HttpPort, disconnected=ends_by_id)

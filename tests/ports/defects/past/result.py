@@ -8,7 +8,7 @@ from threading import Timer
 from typing import Any
 
 from answering import Answer, Outcome
-from conditions import from_time, marks, since
+from conditions import from_time, is_named, marks, since
 from defects.record import defect
 from planning import Plan
 from running import LISTING_TIMEOUT, Call
@@ -123,6 +123,17 @@ def warned_once_more(port: Any, real: Any, answer: Answer) -> Message:
     return real(replace(answer, warnings=answer.warnings or warned.get(answer.session)))
 
 
+def warns_once(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    answer = real(call, plan)
+    if answer.warnings is None or not is_named(plan):
+        return answer
+    told = port.memory.setdefault(("told", plan.session), [])
+    if answer.warnings in told:
+        return replace(answer, warnings=None)
+    told.append(answer.warnings)
+    return answer
+
+
 defect(
     "half-character-kept-for-next-output",
     "Keeps the half of a character at the end of an output, and puts it before the next one.",
@@ -184,3 +195,8 @@ defect(
 defect("warnings-stay-in-session", "Repeats the warnings of a session when it warns no more.", "result:warnings")(
     success=warned_once_more
 )
+defect(
+    "warnings-told-once-in-session",
+    "Leaves warnings out that an earlier reply in the same session has had.",
+    "result:warnings",
+)(ask=warns_once)

@@ -1,6 +1,7 @@
 """Ends that go wrong because of what has already ended: ports that break `shutdown`."""
 
 import os
+import signal
 import threading
 import time
 from contextlib import suppress
@@ -12,6 +13,8 @@ from defects.record import defect
 from planning import Plan
 from running import LISTING_TIMEOUT, Call, Cancelled
 from steps import after, before
+
+PATIENCE = 2.0
 
 EXIT_SECONDS = 1.5
 
@@ -88,6 +91,24 @@ def abandoned_when_hung(port: Any, real: Any, call: Call, plan: Plan) -> Outcome
     return found[0] if found else None
 
 
+def is_patient(port: Any, real: Any, call: Call) -> None:
+    """A gemini whose call is cancelled gets longer to put its things in order."""
+    with call.lock:
+        process = call.process
+    if process is not None and call in port.memory:
+        port.signal_group(process.pid, signal.SIGTERM)
+        call.ended.wait(PATIENCE)
+    real(call)
+
+
+def forgets_cancelled(port: Any, real: Any, call: Call) -> None:
+    if port.is_ending and call.is_cancelled:
+        return
+    if not port.is_ending:
+        port.memory[call] = True
+    real(call)
+
+
 defect(
     "calls-ended-one-by-one",
     "Ends its calls one after the other, which takes long when several ignore SIGTERM.",
@@ -119,3 +140,9 @@ defect(
     "Gives up a list of sessions that hangs without ending it, and leaves it running when the input ends.",
     "shutdown:stdin-end:group",
 )(list_sessions=abandoned_when_hung)
+
+defect(
+    "cancelled-survives-end",
+    "Forgets at its end a gemini that ignores SIGTERM, whose call was cancelled just before.",
+    "shutdown:stdin-end:ignored-term",
+)(stop=is_patient, end=forgets_cancelled)

@@ -151,6 +151,19 @@ def same_system_unwritten(port: Any, real: Any, path: str, call: Call, outcome: 
         real(path, call, outcome)
 
 
+def remembers_file(port: Any, real: Any, text: str) -> str:
+    path = real(text)
+    port.memory.setdefault(text, []).append(path)
+    return path
+
+
+def removes_alike(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
+    text = call.arguments["systemPrompt"]
+    alike = port.memory.pop(text, [path]) if call.is_cancelled else [path]
+    for each in {path, *alike}:
+        real(each, call, outcome)
+
+
 defect(
     "variable-left-by-failure",
     "Leaves GEMINI_SYSTEM_MD in its own environment after a failure.",
@@ -246,6 +259,11 @@ defect(
     "Removes the system prompts of all calls when one of them has failed.",
     "system:life",
 )(remove_system=after(cleans_up))
+defect(
+    "alike-texts-removed",
+    "Removes the files of all running calls with the same `systemPrompt` when one of them is cancelled.",
+    "system:life",
+)(write_system=remembers_file, remove_system=removes_alike)
 defect(
     "kept-when-cancelled-in-line",
     "Keeps the system prompt of a reply that is cancelled while it waits for another.",

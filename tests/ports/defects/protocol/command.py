@@ -152,6 +152,7 @@ defect(
 defect(
     "call-of-other-client-repeated",
     "Answers a call from memory when another client has made the same one under the same id.",
+    "command:chat",
     "command:once",
 )(HttpPort, execute=repeated_from_memory)
 defect(

@@ -112,6 +112,14 @@ def needs_date(port: Any, params: Mapping[str, Any]) -> None:
         raise RpcError(INVALID_PARAMS, "`protocolVersion` should be a date.")
 
 
+def sends_in_time(port: Any, real: Any, message: Any) -> None:
+    if port.output.acquire(timeout=2):
+        try:
+            port.write(message)
+        finally:
+            port.output.release()
+
+
 defect("no-tools-capability", "Offers tools without declaring the capability.", "lifecycle:capabilities:tools")(
     capabilities=always({"logging": {}})
 )
@@ -148,6 +156,12 @@ defect(
     "lifecycle:ping",
     "http:equivalence",
 )(HttpPort, params=before(needs_header))
+defect(
+    "answer-lost-behind-slow-reader",
+    "Drops what answers a request when another message has filled the pipe for two seconds.",
+    "lifecycle:ping",
+    "concurrency:ping",
+)(send=sends_in_time)
 defect(
     "elicitation-means-newer",
     "Answers an `initialize` for a revision before 2025-06-18 with that one when the client declares `elicitation`.",

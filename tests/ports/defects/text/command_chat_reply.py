@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
-from conditions import altering, asks, replacing
+from conditions import altering, asks, has_model, replacing
 from defects.record import defect
 from defects.text.shared import TextChange, of_model, option, without_category
 from planning import Plan
@@ -56,6 +56,11 @@ def without_extension(session: str) -> str:
     return re.sub(r"(?<=.)\.[^.]*$", "", session)
 
 
+def without_tag(plan: Plan) -> Plan:
+    at = plan.argv.index("-m") + 1
+    return replace(plan, argv=(*plan.argv[:at], plan.argv[at].removesuffix(":latest"), *plan.argv[at + 1 :]))
+
+
 defect(
     "equal-words-passed-once",
     "Passes a word once that stands twice on the command line, such as a prompt that equals the model.",
@@ -70,6 +75,11 @@ defect(
 defect("date-of-model-lost", "Takes a date off the end of a model.", "command:chat-reply:model")(
     model_option=of_model(replacing("-[0-9]{2}-[0-9]{4}$"))
 )
+defect(
+    "latest-tag-off-model",
+    "Takes `:latest` off the end of the model of a reply.",
+    "command:chat-reply:model",
+)(ask=asks(lambda call, plan: call.tool == "chat-reply" and has_model(plan), without_tag))
 defect("session-in-lower-case", "Resumes a session by its id in lower case.", "command:chat-reply:session-id")(
     ask=in_session(str.lower)
 )

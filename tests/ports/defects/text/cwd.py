@@ -66,6 +66,13 @@ def refuses_point(port: Any, cwd: str) -> None:
         raise Refusal(f"`cwd` {cwd!r} is no plain path.")
 
 
+def globbed(port: Any, real: Any, tool: str, texts: Any) -> str | None:
+    cwd = real(tool, texts)
+    if cwd is None or os.path.isabs(cwd):
+        return cwd
+    return next((path for path in sorted(glob.glob(cwd)) if os.path.isdir(path)), cwd)
+
+
 defect(
     "percent-in-reply-path",
     "Decodes percent signs in the path in which a reply runs.",
@@ -124,3 +131,8 @@ defect("bracketed-directory-refused", "Refuses a directory with brackets in its 
 defect("pointed-directory-refused", "Refuses a directory with a single point in its path.", "cwd:used")(
     check_cwd=before(refuses_point)
 )
+defect(
+    "relative-directory-globbed",
+    "Expands wildcards in a relative `cwd`, so `x[1]` is `x1` where that exists.",
+    "cwd:used",
+)(cwd=globbed)

@@ -8,8 +8,10 @@ from typing import Any
 from answering import KEYS, PRIVATE_LENGTH, STDERR_LIMIT, Answer, Failure, Outcome
 from defects.record import defect
 from defects.text.shared import KIB, WITHHELD
-from planning import Refusal
+from planning import ARGUMENT_LIMIT, Refusal
 from steps import gives
+
+RING = 64 * 1024
 
 ESCAPED_KEY = re.compile(
     r"(-----BEGIN [A-Z ]*PRIVATE KEY-----(?:\\n[A-Za-z0-9+/=]+)+\\n-----END [A-Z ]*PRIVATE KEY-----)"
@@ -70,6 +72,30 @@ def keys_as_words(port: Any, real: Any, text: str) -> str:
     return KEYS.sub(mask, text)
 
 
+def escapes_shown(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
+    """Knows only copies as they stand, of a system prompt whose prompt is on stdin."""
+    if len(private) < 2 or len(private[0].encode()) <= ARGUMENT_LIMIT:
+        return real(text, private)
+    text = text.replace(private[1], "[withheld]") if len(private[1].strip()) >= 8 else text
+    return real(text, private[:1])
+
+
+def one_text_masked(port: Any, real: Any, failure: Failure) -> dict[str, Any]:
+    result = real(failure)
+    is_from_stdout = failure.said and failure.stderr and failure.said not in failure.stderr
+    if is_from_stdout:
+        shown = port.withheld(failure.said, failure.private)
+        text = result["content"][0]["text"].replace(port.masked(shown), shown, 1)
+        result["content"] = port.content(text)
+    return result
+
+
+def ring_of_stderr(port: Any, real: Any, failure: Failure) -> str:
+    if failure.stderr is None:
+        return real(failure)
+    return real(replace(failure, stderr=failure.stderr.encode("utf-8", "replace")[-RING:].decode("utf-8", "ignore")))
+
+
 defect(
     "message-in-ascii",
     "Replaces what is not ASCII in what gemini says of its failure.",
@@ -102,6 +128,16 @@ defect(
     "error:prompt",
 )(withheld=pairs_unknown)
 defect(
+    "escaped-system-prompt-beside-stdin",
+    "Shows a system prompt that JSON has escaped in an error when the prompt went to stdin.",
+    "error:prompt",
+)(withheld=escapes_shown)
+defect(
+    "ring-of-stderr-divides-prompt",
+    "Keeps the last 64 KiB of stderr before it withholds anything, so the rest of a longer prompt is shown.",
+    "error:prompt",
+)(stderr_part=ring_of_stderr)
+defect(
     "causes-looked-for-in-tail",
     "Cuts stderr before it looks for what it can explain.",
     "error:quota",
@@ -115,3 +151,8 @@ defect(
     "error:secrets",
 )(masked=escaped_keys_shown)
 defect("coloured-keys-shown", "Masks no key behind the escape of a colour.", "error:secrets")(masked=keys_as_words)
+defect(
+    "key-in-message-beside-stderr",
+    "Masks only stderr, and so shows a key in the message of a JSON error on stdout, unless stderr is empty.",
+    "error:secrets",
+)(error=one_text_masked)

@@ -9,6 +9,8 @@ from answering import Answer, Outcome
 from conditions import ends, replacing
 from defects.record import defect
 from defects.text.shared import INVISIBLE, KIB, TextChange, latin, normalized, straightened
+from planning import Plan
+from running import Call
 from steps import Change, Step, gives, takes
 
 ANSI = "\x1b\\[[0-9;]*[A-Za-z]"
@@ -72,6 +74,19 @@ def short_lines(raw: bytes) -> bytes:
     return b"\n".join(lines[:long])
 
 
+def shown_at_last(line: bytes) -> bytes:
+    text = line.rstrip(b"\r")
+    return text.rsplit(b"\r", 1)[-1] + line[len(text) :]
+
+
+def overwritten(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+    """Of each line of stderr takes what a terminal would show at last, for a reply."""
+    outcome = real(call, plan)
+    if outcome.exit == 0 or plan.session is None:
+        return outcome
+    return replace(outcome, stderr=b"\n".join(map(shown_at_last, outcome.stderr.split(b"\n"))))
+
+
 defect("stderr-composed", "Composes the characters of stderr.", "error:stderr")(error=in_stderr(normalized("NFC")))
 defect("colours-of-stderr-lost", "Takes the escapes of a terminal out of stderr.", "error:stderr")(
     error=in_stderr(replacing(ANSI))
@@ -128,6 +143,11 @@ defect(
 defect("traces-of-stderr-dropped", "Drops the stack traces of stderr.", "error:stderr")(
     stderr_part=gives(lambda text: TRACE.sub("", text))
 )
+defect(
+    "stderr-of-reply-as-on-terminal",
+    "Leaves out of the stderr of a failed reply what a carriage return within a line would overwrite.",
+    "error:stderr",
+)(run_prompt=overwritten)
 defect("long-line-ends-stderr", "Reads no stderr behind a line of more than 64 KiB.", "error:stderr:tail")(
     read=with_stderr(short_lines)
 )

@@ -6,7 +6,11 @@ from typing import Any
 from answering import ENTRY, Outcome
 from defects.record import defect
 from defects.text.shared import KIB
+from planning import Plan
+from running import Call
 from steps import always, gives
+
+PIPE = 64 * 1024
 
 TITLED = re.compile(ENTRY.pattern.replace(r"\s*([0-9]+)", r"(?:.*\s)?([0-9]+)", 1))
 NOT_CURRENT = re.compile(r"(?!.*, current\) \[)\s*([0-9]+)\.\s.*\[([^\[\]\s]+)\][^\[\]]*")
@@ -19,6 +23,11 @@ def lines_as_python(port: Any, real: Any, listing: Any) -> str:
 def either_list(port: Any, real: Any, listing: Outcome) -> str:
     stdout = port.decode(listing.stdout)
     return stdout if stdout.strip() else port.decode(listing.stderr)
+
+
+def pipe_unread(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
+    listing = real(call, plan)
+    return None if plan.session == "latest" and listing and len(listing.stdout) > PIPE else listing
 
 
 defect(
@@ -49,6 +58,11 @@ defect(
     "fallback:latest",
     "fallback:list-sessions",
 )(entry_pattern=always(re.compile(ENTRY.pattern.replace("([0-9]+)", r"(?!0+\.)([0-9]+)"))))
+defect(
+    "list-beyond-pipe",
+    "Finds no session in a list of more than 64 KiB after a reply to the latest session.",
+    "fallback:latest",
+)(list_sessions=pipe_unread)
 defect("list-cut-at-64-kib", "Reads the first 64 KiB of the list of sessions.", "fallback:list-sessions")(
     list_text=gives(lambda text: text[: 64 * KIB])
 )

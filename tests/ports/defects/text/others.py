@@ -1,5 +1,6 @@
 """Characters in other places: ports that break `arguments`, `injection`, `process`, `progress` or `stdio`."""
 
+import json
 import os
 import re
 import sys
@@ -66,6 +67,12 @@ def with_half_characters(port: Any, real: Any, message: Message) -> bytes:
         return real(message)
 
 
+def logs_dropped(port: Any, real: Any, call: Call, turn: str | None) -> None:
+    real(call, turn)
+    if call.is_cancelled:
+        print(f"dropped before its turn: {json.dumps(call.arguments)}", file=sys.stderr, flush=True)
+
+
 defect("surrogates-of-session-replaced", "Replaces lone surrogates in a session.", "arguments:surrogate")(
     texts=without_surrogates_in_session
 )
@@ -103,6 +110,11 @@ defect(
     "Logs the beginning of the prompt of a reply that has to wait for its session.",
     "stdio:stderr:private",
 )(take_turn=tells_who_waits)
+defect(
+    "dropped-reply-logged",
+    "Writes the arguments of a reply to its stderr that was cancelled while it waited for its turn.",
+    "stdio:stderr:private",
+)(take_turn=logs_dropped)
 defect(
     "message-cut-in-character",
     "Cuts what gemini says of its failure after 1,000 bytes, and sends the half of a character.",

@@ -1,6 +1,7 @@
 """Outputs of which certain characters hide the answer or its session: ports that break `result`."""
 
 import html
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,8 @@ from defects.text.shared import composed, latin
 from planning import Plan
 from running import Call
 from steps import Step, takes
+
+STATS_BEHIND = re.compile(r'"response":\s*("(?:[^"\\]|\\.)*")\s*,\s*"stats"')
 
 SIGNED_IN = re.compile(r"^Loaded cached credentials\.\r?\n", re.MULTILINE)
 
@@ -65,6 +68,26 @@ def all_composed(warnings: Any) -> Any:
 def without_warnings(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
     found = real(call, plan, answer)
     return replace(found, warnings=None) if is_named(plan) else found
+
+
+def of_own_session(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+    outcome = real(call, plan)
+    if outcome.exit != 0 or not is_named(plan):
+        return outcome
+    objects = [value for _, value in port.scan(port.decode(outcome.stdout)).objects if "response" in value]
+    own = [value for value in objects if value.get("session_id") == plan.session]
+    return replace(outcome, stdout=json.dumps(own[-1]).encode()) if own and own[-1] is not objects[-1] else outcome
+
+
+def stats_unneeded(port: Any, real: Any, stdout: str, stderr: str) -> Answer:
+    try:
+        return real(stdout, stderr)
+    except Failure as failure:
+        found = STATS_BEHIND.search(stdout)
+        session = re.search(r'"session_id":\s*"([^"\\]+)"', stdout)
+        if "incomplete" not in failure.sentence or found is None or session is None:
+            raise
+        return Answer(port.whole(json.loads(found[1], strict=False)), session[1])
 
 
 defect(
@@ -129,3 +152,14 @@ defect(
     "Drops the warnings of a reply by id when gemini does not name the session.",
     "result:warnings",
 )(with_session=without_warnings)
+
+defect(
+    "answer-of-resumed-session-first",
+    "Of several answers to a reply by id takes the last that names the resumed session, not the last.",
+    "result:json:last",
+)(run_prompt=of_own_session)
+defect(
+    "answer-cut-in-stats-accepted",
+    "Takes JSON that breaks off in its statistics for an answer when its text and its session are whole.",
+    "result:truncated",
+)(read_stdout=stats_unneeded)

@@ -171,6 +171,12 @@ def refuses_damaged_answer(port: Any, text: str) -> None:
         raise Failure("The answer was damaged on its way.", "")
 
 
+def unicode_lines(port: Any, real: Any, stdout: str, stderr: str) -> Answer:
+    """Splits an output that begins with a notice at all line ends of Unicode."""
+    is_noisy = '"response"' in stdout and not stdout.lstrip().startswith("{")
+    return real(re.sub("[\u0085\u2028\u2029]", r"\\n", stdout) if is_noisy else stdout, stderr)
+
+
 defect("controls-of-answer-lost", "Drops control characters of an answer.", "result:text")(
     success=text(replacing(CONTROLS))
 )
@@ -280,3 +286,8 @@ defect(
 defect("tags-of-answer-lost", "Drops tag characters of an answer.", "result:text:unicode")(
     whole=gives(lambda text: TAGS.sub("", text))
 )
+defect(
+    "unicode-line-ends-behind-notice",
+    "Makes newlines of U+0085, U+2028 and U+2029 in an answer that stands behind a notice.",
+    "result:text:unicode",
+)(read_stdout=unicode_lines)

@@ -9,7 +9,9 @@ from itertools import cycle
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
+from gemini_mcp_conformance.talk.outcomes.failures import exits_with_meaning
 from gemini_mcp_conformance.talk.plays import SESSION, fails, session
+from gemini_mcp_conformance.talk.showing import shown_by
 from gemini_mcp_conformance.talk.sources import Sources, sequences
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path, told
 from gemini_mcp_conformance.talk.together import BESIDE, CROWD, Together
@@ -252,7 +254,17 @@ class Concurrency(Together):
             steps += [self.quick(self.first, "third"), failures[1], self.quick(self.last, "fourth", session=SESSION)]
             nowhere = ask(tool, "Where is it?", session=SESSION, directory=path("no-such"))
             steps += [self.quick(tool, "fifth"), nowhere, self.quick(tool, "behind nowhere", session=SESSION)]
-            yield self.conversation(f"after-failed-{tool}", f"Calls after a failed {tool}.", steps, AFTER_FAILURE)
+            other = self.sources.after(tool)
+            for exit in exits_with_meaning(self.spec):
+                # Whoever takes a model for out of order does so for every tool.
+                words, option = f"Failure {exit} of {tool}, by its model", f"model-{exit}"
+                steps.append(ask(tool, words, fails(exit), session=SESSION, option=option))
+                steps.append(self.quick(other, f"other than {exit} of {tool}", session=session(words), option=option))
+            shows = (
+                AFTER_FAILURE,
+                *(id for name in self.spec.options(other) for id in shown_by(self.spec, other, name)),
+            )
+            yield self.conversation(f"after-failed-{tool}", f"Calls after a failed {tool}.", steps, *shows)
         reply = self.resumes
         has_latest = reply is not None and self.spec.latest(reply) is not None
         kinds: list[tuple[str, dict[str, Json]]] = [("session", {"session": SESSION})]

@@ -72,10 +72,8 @@ class Endings(Unending):
         yield self._end("stdin-unread", title, "stdin", self._unread(), *idle)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
         title = "The end of stdin while gemini ignores SIGTERM."
-        tools = (self.names[number % len(self.names)] for number in range(MANY))
-        many = [self.hanging(tool, f"deaf {number}", hangs(stubborn=True)) for number, tool in enumerate(tools)]
         ignored = "shutdown:stdin-end:ignored-term"
-        yield self._end("stdin-ignored-term", title, "stdin", many, ignored, "shutdown:prompt")
+        yield self._end("stdin-ignored-term", title, "stdin", self._deaf(MANY), ignored, "shutdown:prompt")
         title = "The end of stdin right behind the cancellation of calls that ignore SIGTERM, and SIGHUP soon after."
         names = {tool: f"cancelled at the end: {tool}" for tool in self.names}
         steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]
@@ -113,9 +111,10 @@ class Endings(Unending):
     def without_handshake(self, revision: str) -> Iterator[Conversation]:
         """A port may look after signals, or its calls, only once a client has greeted it."""
         families = [self.hanging(tool, f"family of {tool}", hangs(child=True)) for tool in self.names]
-        title = f"SIGTERM during calls of the revision {revision}."
-        shows = ("shutdown:sigterm:group", *_of_term("TERM"))
-        yield self._end(f"{revision}-busy", title, "TERM", families, *shows, revision=revision)
+        title = f"SIGTERM during calls of the revision {revision}, of which many ignore it."
+        shows = ("shutdown:sigterm:group", "shutdown:prompt", *_of_term("TERM"))
+        busy = [*families, *self._deaf(MANY - len(families))]
+        yield self._end(f"{revision}-busy", title, "TERM", busy, *shows, revision=revision)
         title = f"The end of stdin during calls of the revision {revision}."
         shows = ("shutdown:stdin-end:busy", "shutdown:stdin-end:group", "shutdown:stdin-end:ignored-term")
         steps = [*families, *self.stubborn()]
@@ -183,6 +182,11 @@ class Endings(Unending):
             front,
             self.ask(tool, "In line 1", hangs(), session=session, until="sent", file="You wait for the end."),
         ]
+
+    def _deaf(self, many: int) -> list[Request]:
+        """Calls that ignore SIGTERM."""
+        tools = (self.names[number % len(self.names)] for number in range(many))
+        return [self.hanging(tool, f"deaf {number}", hangs(stubborn=True)) for number, tool in enumerate(tools)]
 
     def _abandoned(self) -> Request:
         """A call that is answered when the port waits no longer for its list of sessions."""

@@ -167,7 +167,9 @@ class OverHttp(Maker):
         ours = self.ask(self.first, "Whose is the long one?", long, session=session("long"), id=ID, name="ours")
         theirs = self._of_another(self.held(self.last, "theirs", session=session("theirs"), id=ID))
         steps: list[Step] = [] if revision else [self._beginning(), JOINED]
-        steps += [told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN))]
+        both = (told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN)))
+        # Who is told of its progress more than once is the one whom another has followed.
+        steps += reversed(both) if revision else both
         if (tool := self.spec.resumes) is not None:
             own = session("a line of two clients")
             waits = self.ask(tool, "Who waits for the other?", self.answers("No more."), session=own, name="behind")
@@ -180,6 +182,7 @@ class OverHttp(Maker):
         shows = (
             *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
             *("cancel:others", "progress:start", "progress:interval", "progress:increase", "progress:token"),
+            *(("http:stateless:disconnect", "stateless:no-handshake") if revision else ()),
         )
         id, title = f"two-clients-{revision}" if revision else "two-clients", "Two clients that choose the same ids."
         return self.conversation(id, title, steps, *shows, aside=True, revision=revision)

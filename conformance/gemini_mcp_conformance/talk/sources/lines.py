@@ -142,6 +142,9 @@ class Lines(Together):
         yield self.pair("latest-by-names", "Replies to the latest session of one directory, by its names.", LATEST,
                          self.held(tool, "first"), *self.behind(tool, "second", directory=path()),
                          *self.behind(tool, "third", session=self.spec.latest(tool)))  # fmt: skip
+        yield self.pair("latest-cancelled", "Replies to the latest session, of which one is cancelled as it waits.",
+                        (*LATEST, "cancel:others"), self.held(tool, "first"), *self.behind(tool, "second"),
+                        *self.behind(tool, "third"), Cancel("second"), *self.behind(tool, "fourth"))  # fmt: skip
         yield self._by_paths(tool)
         yield self._lines(tool, "directories", {"directory": here}, {"directory": there})
 

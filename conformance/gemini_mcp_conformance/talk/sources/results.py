@@ -141,12 +141,15 @@ class Results(Ways):
             "an error without a message": (document("No.", SESSION, error={"code": 1}),),
             "a text for an error": (document("No.", SESSION, error="It failed."),),
             "an empty error": (document("No.", SESSION, error={}),),
+            "halves of characters": (document("Half \ud83d\ud83d\ude00 of it, \ude00\ud83d and \ud83d", SESSION),),
             "a number for a text": (document(42, SESSION),),
             "a truth for a text": (document(True, SESSION),),
             "texts for a text": (document(["In ", "parts."], SESSION),),
             "a part for a text": (document({"text": "Within."}, SESSION),),
         }
         steps: list[Request] = []
+        # A warning stays one when the session has had it before.
+        written = {**written, "the first warning again": written["a warning"]}
         for kind, documents in written.items():
             script = Script("others", tuple({"stdout": json.dumps(each) + "\n"} for each in documents))
             steps += self.ways(f"Answer with {kind}", script)

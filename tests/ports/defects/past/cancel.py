@@ -314,6 +314,7 @@ defect(
 defect(
     "disconnect-by-request-id",
     "Cancels the stateless requests of all clients that have the id of the one whose connection has ended.",
+    "stateless:no-handshake",
     "cancel:others",
 )(HttpPort, disconnected=disconnects_by_id)
 defect(

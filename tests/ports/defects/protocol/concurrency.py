@@ -66,6 +66,7 @@ defect(
 defect(
     "same-ids-end-together",
     "Ends the calls of all clients that have the same id when one of them leaves.",
+    "stateless:no-handshake",
     "concurrency:lost",
     "result:session-id",
 )(HttpPort, disconnected=ends_by_id)

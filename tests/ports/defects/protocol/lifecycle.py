@@ -159,8 +159,8 @@ defect(
 defect(
     "answer-lost-behind-slow-reader",
     "Drops what answers a request when another message has filled the pipe for two seconds.",
-    "lifecycle:ping",
     "concurrency:ping",
+    "lifecycle:ping",
 )(send=sends_in_time)
 defect(
     "elicitation-means-newer",

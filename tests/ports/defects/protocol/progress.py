@@ -197,6 +197,6 @@ defect("null-token-told", "Tells progress to a token that is null.", "progress:u
 defect(
     "progress-for-the-latest-of-an-id",
     "Tells progress to the latest of the calls that have the same id in several sessions.",
-    "progress:unasked",
+    "progress:increase",
     "progress:interval",
 )(HttpPort, progress=told_to_latest_of_id)

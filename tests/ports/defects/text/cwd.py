@@ -134,5 +134,6 @@ defect("pointed-directory-refused", "Refuses a directory with a single point in 
 defect(
     "relative-directory-globbed",
     "Expands wildcards in a relative `cwd`, so `x[1]` is `x1` where that exists.",
+    "cwd:relative",
     "cwd:used",
 )(cwd=globbed)

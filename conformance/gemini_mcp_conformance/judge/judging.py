@@ -6,8 +6,9 @@ complain about could not run. A check that does complain fails as always.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gemini_mcp.spec.families import kebab
 from gemini_mcp.spec.values import Json
@@ -33,14 +34,19 @@ UNSHOWN: Conclusion = ("could-not-run", "The call that would show it should have
 
 def judge(observation: Observation, checks: Iterable[Check]) -> tuple[Finding, ...]:
     """The findings of one conversation."""
-    declined: list[Finding] = []
+    return tuple(chain.from_iterable(by_check(observation, checks)))
+
+
+def by_check(observation: Observation, checks: Iterable[Check]) -> Iterator[Sequence[Finding]]:
+    """The findings of one conversation, those of one check after the other."""
     refuses_all = is_refusing(observation)
     if observation.declined is not None:
         wanted = observation.conversation.requirements
-        declined = [_finding(id, observation, "", ("not-applicable", observation.declined)) for id in wanted]
+        yield [_finding(id, observation, "", ("not-applicable", observation.declined)) for id in wanted]
         # What is left is the port's answer to the greeting.
         checks = [check for check in checks if isinstance(check, CheckOfExchange)]
-    return (*declined, *(finding for check in checks for finding in _findings(observation, check, refuses_all)))
+    for check in checks:
+        yield _findings(observation, check, refuses_all)
 
 
 def judge_death(conversation: Conversation, how: str, told: str = "") -> tuple[Finding, ...]:

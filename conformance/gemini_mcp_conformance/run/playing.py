@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from math import ceil
 
 from gemini_mcp_conformance.judge.finding import Finding
@@ -36,7 +36,7 @@ class Playing:
         bench: Bench,
         conversations: Sequence[Conversation],
         jobs: int,
-        judge: Callable[[Observation], Findings],
+        judge: Callable[[Observation], Awaitable[Findings]],
     ) -> None:
         self._bench, self._conversations, self._jobs, self._judge = bench, conversations, jobs, judge
         self._begun: dict[str, asyncio.Future[Findings]] = {}
@@ -104,7 +104,7 @@ class Playing:
                 playing = self._begun[conversation.id]
                 try:
                     observation = await self._played(conversation, number)
-                    playing.set_result(() if observation is None else self._judge(observation))
+                    playing.set_result(() if observation is None else await self._judge(observation))
                 except Exception as error:
                     playing.set_exception(error)
             await self._bench.end_track(number)

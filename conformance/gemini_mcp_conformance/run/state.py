@@ -5,6 +5,8 @@ What is right and wrong is decided in `judge`.
 
 from __future__ import annotations
 
+import asyncio
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +14,7 @@ from dataclasses import dataclass, field
 from gemini_mcp.spec.values import inside, items, table
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import FOREIGN
-from gemini_mcp_conformance.judge.judging import judge, judge_death
+from gemini_mcp_conformance.judge.judging import by_check, judge, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.tracks import parts
@@ -33,6 +35,8 @@ USUAL = Script("usual", ())
 """Stands for any script."""
 EXPLORING = -1
 """The track of the explorations."""
+LEISURE = 0.002
+"""Seconds for which a conversation is judged before those beside it go on."""
 
 
 @dataclass(repr=False)
@@ -118,16 +122,27 @@ class RunState:
             every = len(self.conversations) + len(self.explorations)
             self.options.on_progress(self._awaited.id, self._awaited.phase, self.played, every)
 
-    def _judged(self, observation: Observation) -> tuple[Finding, ...]:
+    async def _judged(self, observation: Observation) -> tuple[Finding, ...]:
         self.played += 1
         self._tell()
         self.options.on_played(observation)
-        found = judge(observation, self.checks)
+        found = await self._at_leisure(observation)
         if any(finding.outcome == "fail" for finding in found):
             self.failing[observation.conversation.id] = observation
         if self.options.fail_fast and any(map(self.is_fatal, found)):
             self._playing.end_waits()
         return found
+
+    async def _at_leisure(self, observation: Observation) -> tuple[Finding, ...]:
+        """Judge a conversation, while those that are played beside it go on."""
+        found: list[Finding] = []
+        rested = time.monotonic()
+        for findings in by_check(observation, self.checks):
+            found += findings
+            if time.monotonic() - rested > LEISURE:
+                await asyncio.sleep(0)
+                rested = time.monotonic()
+        return tuple(found)
 
     def _spend(self, when: str) -> None:
         self.cut = f"The budget of {self.options.budget:g} seconds was spent {when} it."

@@ -268,6 +268,11 @@ defect(
     "error:stderr",
 )(plan=for_tool("chat-reply", model_private))
 defect(
+    "vcy-dollars-of-stderr-halved",
+    "Takes `$$` in the stderr of an error for an escape of `$`, as a replacement in JavaScript does.",
+    "error:stderr",
+)(stderr_part=gives(lambda part: part.replace("$$", "$")))
+defect(
     "stderr-decoded-in-blocks",
     "Spoils a character of stderr that lies across the end of a block of 64 KiB.",
     "error:stderr:tail",

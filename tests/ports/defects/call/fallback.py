@@ -11,7 +11,7 @@ from defects.call.shared import pieces
 from defects.record import defect
 from planning import Plan
 from running import Call
-from steps import for_tool, gives
+from steps import for_tool, gives, takes
 
 PIECE = 65536
 
@@ -153,3 +153,8 @@ defect(
     "fallback:last",
     "fallback:list-sessions",
 )(list_text=gives(before_long_line))
+defect(
+    "vcy-hundred-entries-read",
+    "Reads the first hundred entries of the list alone.",
+    "fallback:last",
+)(newest_entry=takes(lambda entries: entries[:100]))

@@ -45,6 +45,11 @@ defect(
     "prompt:long",
     "prompt:verbatim:newline",
 )(prompt_form=stdin_changed(lambda text: "".join(piece.removesuffix("\r") for piece in pieces(text, 65536))))
+defect(
+    "vcy-stdin-lines-scanned",
+    "Turns CRLF into LF in a prompt that goes to stdin.",
+    "prompt:long",
+)(prompt_form=stdin_changed(lambda prompt: prompt.replace("\r\n", "\n")))
 defect("long-prompt-cut", "Cuts a prompt to what one argument can hold.", "prompt:long:whole", "prompt:long")(
     prompt_form=takes(lambda text: text.encode()[:128_000].decode("utf-8", "ignore"))
 )

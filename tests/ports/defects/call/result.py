@@ -140,6 +140,10 @@ def without_nul(text: Any) -> Any:
     return text.replace("\0", "") if isinstance(text, str) else text
 
 
+def surrogates_in_pairs(text: str) -> str:
+    return re.sub("[\ud800-\udbff][\U00010000-\U0010ffff]", "\ufffd" * 3, text)
+
+
 defect(
     "empty-text-with-null-stats",
     "Fails on an empty text when `stats` is null.",
@@ -242,6 +246,12 @@ defect(
     "result:text:unicode",
     "result:text",
 )(read_json=gives(lambda answer: replace(answer, text=TAGS.sub("", answer.text))))
+defect(
+    "vcy-emoji-behind-surrogate-spoilt",
+    "Gives U+FFFD for each half of an emoji that follows a lone high surrogate in the answer.",
+    "result:text:unicode",
+    "result:text:surrogate",
+)(whole=takes(surrogates_in_pairs))
 defect(
     "last-brace-supplied",
     "Supplies the last brace of a JSON that breaks off just before it.",

@@ -7,7 +7,9 @@ from typing import Any
 
 from defects.call.shared import BLOCK
 from defects.record import defect
-from steps import takes
+from steps import gives, takes
+
+CHUNK = 65_536
 
 
 def filled(text: str) -> str:
@@ -20,6 +22,11 @@ def system_in_buffer(port: Any, real: Any, text: str) -> bytes:
 
 def unless_like_prompt(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
     return None if texts.get("systemPrompt") == texts["prompt"] else real(tool, texts)
+
+
+def in_chunks(raw: bytes) -> bytes:
+    chunks = (raw[at : at + CHUNK] for at in range(0, len(raw), CHUNK))
+    return "".join(chunk.decode("utf-8", "replace") for chunk in chunks).encode()
 
 
 defect(
@@ -52,3 +59,8 @@ defect(
     "Hands no system prompt over that is the same text as the prompt.",
     "system:content",
 )(system=unless_like_prompt)
+defect(
+    "vcy-system-decoded-in-chunks",
+    "Spoils a character of the system prompt that lies across a multiple of 65,536 bytes.",
+    "system:content",
+)(system_bytes=gives(in_chunks))

@@ -27,6 +27,11 @@ def kept_when_mute(port: Any, real: Any, path: str, call: Call, outcome: Outcome
         real(path, call, outcome)
 
 
+def left_after_signal(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
+    if outcome is None or outcome.exit >= 0 or "sessionId" not in call.arguments:
+        real(path, call, outcome)
+
+
 defect(
     "system-kept-with-long-prompt",
     "Keeps the file for the system prompt when a call with a long prompt is cancelled.",
@@ -52,6 +57,11 @@ defect("kept-after-failure", "Keeps the system prompt after a failure.", "system
 defect("kept-when-not-started", "Keeps the system prompt when gemini could not be started.", "system:removed:failure")(
     remove_system=keeps(lambda port, call, outcome: outcome is None and not call.is_cancelled)
 )
+defect(
+    "vcy-signal-in-session-leaves-system",
+    "Leaves the file for the system prompt when a signal kills gemini in a reply by id.",
+    "system:removed:failure",
+)(remove_system=left_after_signal)
 defect("kept-after-signal", "Keeps the system prompt when a signal stops a call.", "system:removed:sigterm")(
     remove_system=keeps(lambda port, call, outcome: port.is_ending and port.ended_by_signal)
 )

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from answering import Answer, Failure, Outcome
@@ -13,6 +14,8 @@ from planning import Plan, Refusal
 from running import Call, Cancelled
 from speaking import Message
 from steps import before
+
+PERMITS = 6
 
 QUOTAS = 3
 OPEN_SECONDS = 60.0
@@ -171,6 +174,23 @@ def in_slot(port: Any, real: Any, call: Call, plan: Plan) -> Any:
         slots(port).release()
 
 
+def leaks_permit(port: Any, real: Any, call: Call) -> Message:
+    """A reply that is refused for its directory keeps its place in the pool."""
+    if call.tool == "chat-reply":
+        with port.turn_changed:
+            port.turn_changed.wait_for(lambda: port.memory.get("leaked", 0) < PERMITS or call.is_cancelled)
+    return real(call)
+
+
+def counts_refused_cwd(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
+    try:
+        return real(tool, texts)
+    except Refusal:
+        if tool == "chat-reply":
+            port.memory["leaked"] = port.memory.get("leaked", 0) + 1
+        raise
+
+
 defect("failure-repeated", "Fails the call that follows a failure with the same error.", "concurrency:after-failure")(
     execute=repeats_failure
 )
@@ -230,3 +250,8 @@ defect(
     "concurrency:calls",
     "cwd:file",
 )(check_cwd=loses_slot, ask=in_slot)
+defect(
+    "vdy-refused-cwd-keeps-permit",
+    "Serves no reply any more after six were refused for their directory.",
+    "concurrency:after-failure",
+)(execute=leaks_permit, cwd=counts_refused_cwd)

@@ -52,6 +52,16 @@ def turn_of_default(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -
     return "latest" if turn is not None and turn.startswith("latest in ") and "cwd" not in texts else turn
 
 
+def await_or_leave(port: Any, real: Any, call: Call, turn: str) -> None:
+    """One that is cancelled in the line unlocks what it never locked: the next does not wait."""
+    line = port.turns[turn]
+    port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled or port.memory.get(turn, 0) > 0)
+    if call.is_cancelled and line[0] is not call and turn.startswith("latest in "):
+        port.memory[turn] = port.memory.get(turn, 0) + 1
+    elif line[0] is not call and not call.is_cancelled:
+        port.memory[turn] -= 1
+
+
 defect(
     "latest-here-and-latest-named",
     "Lets a reply to the latest session without `cwd` run beside one that names the server's own directory.",
@@ -106,3 +116,8 @@ defect(
     "Lets replies overlap when one names the directory in which the other runs without saying so.",
     "concurrency:latest",
 )(turn=turn_of_default)
+defect(
+    "vdy-cancelled-waiter-unlocks",
+    "Lets the next reply to the latest session start beside the running one when one was cancelled in the line.",
+    "concurrency:latest",
+)(await_turn=await_or_leave)

@@ -176,6 +176,14 @@ def awaits_or_free(port: Any, real: Any, call: Call, turn: str) -> None:
     port.turn_changed.wait_for(lambda: line[0] is call or call.is_cancelled or call in free)
 
 
+def forgets_line(port: Any, real: Any, call: Call, turn: str | None) -> None:
+    with port.turn_changed:
+        line = port.turns.get(turn, [])
+        if call.is_cancelled and len(line) == 2 and line[1] is call:
+            line.clear()
+    real(call, turn)
+
+
 defect(
     "cancelled-waiter-lets-next-begin",
     "Begins the reply behind one that is cancelled while both wait for another.",
@@ -283,3 +291,8 @@ defect(
     "Lets all replies go on at once that wait in the line of a reply when that one fails.",
     "concurrency:same-session",
 )(ask=line_let_go, await_turn=awaits_or_free)
+defect(
+    "vcy-cancelled-waiter-clears-line",
+    "Forgets that a reply runs when the one reply that waited for it is cancelled, so that the next does not wait.",
+    "concurrency:same-session",
+)(end_turn=forgets_line)

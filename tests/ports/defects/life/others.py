@@ -171,6 +171,25 @@ def listed_again(port: Any, real: Any, params: Any, stateless: bool) -> Message:
     return port.memory["list"]
 
 
+def single_flight(port: Any, real: Any, call: Call, plan: Plan) -> Any:
+    """Two chats at once with the same prompt in the same directory share one run."""
+    if call.tool != "chat":
+        return real(call, plan)
+    key = (plan.private, plan.cwd)
+    flight = port.memory.setdefault(key, {"done": threading.Event(), "call": call})
+    if flight["call"] is not call:
+        flight["done"].wait()
+        if "answer" in flight and not call.is_cancelled:
+            return flight["answer"]
+        return real(call, plan)
+    try:
+        flight["answer"] = real(call, plan)
+        return flight["answer"]
+    finally:
+        del port.memory[key]
+        flight["done"].set()
+
+
 defect("unknown-meta-refused", "Refuses a call whose `_meta` holds what it does not know.", "command:chat")(
     new_call=before(knows_meta)
 )
@@ -231,3 +250,10 @@ defect(
     "command:once",
     "system:isolation",
 )(run_prompt=shares_flight)
+defect(
+    "vdy-single-flight-by-prompt",
+    "Runs gemini once for two chats at once with the same prompt and directory, whatever their models are.",
+    "command:once",
+    "command:chat",
+    "command:chat:model",
+)(ask=single_flight)

@@ -60,6 +60,16 @@ def default_for_sigint(port: Any, real: Any) -> tuple[signal.Signals, ...]:
     return (signal.SIGTERM, signal.SIGHUP)
 
 
+def one_after_the_other(port: Any, real: Any) -> None:
+    if port.ended_by_signal:
+        port.is_ending = True
+        for call in port.calls:
+            call.is_cancelled = True
+        for call in list(port.calls):
+            port.stop(call)
+    real()
+
+
 defect(
     "slow-to-end-beside-token",
     "Takes its time before it ends when a call runs that asks for progress.",
@@ -76,6 +86,11 @@ defect(
     "Takes its time before it ends when a reply waits for another.",
     "shutdown:prompt",
 )(shut_down=slow_beside_line)
+defect(
+    "vdy-sigterm-stops-in-sequence",
+    "Stops the calls one after the other at a signal, so that five that ignore SIGTERM take too long.",
+    "shutdown:prompt",
+)(shut_down=one_after_the_other)
 defect(
     "hangup-ends-leader-only",
     "Ends gemini, but not what gemini started, on SIGHUP.",

@@ -108,6 +108,16 @@ def checks_session_of_chat(port: Any, real: Any, tool: str, arguments: Mapping[s
     return real(tool, arguments)
 
 
+def validated_shape(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Remembers by the names of the arguments alone that they are valid."""
+    shape = (tool, *sorted(arguments))
+    if shape in port.memory and isinstance(arguments.get("model"), int | float):
+        return real(tool, {**arguments, "model": json.dumps(arguments["model"])})
+    texts = real(tool, arguments)
+    port.memory[shape] = True
+    return texts
+
+
 defect(
     "wide-blanks-are-a-system-prompt",
     "Hands over a system prompt of blanks beyond ASCII.",
@@ -123,6 +133,12 @@ defect(
     "Takes `false` and 0 for an optional argument that is not given.",
     "arguments:optional:type",
 )(text=falsy_is_absent)
+defect(
+    "vdy-validated-by-names",
+    "Takes a number or a boolean for the model once a call with the same names of arguments was valid.",
+    "arguments:optional:type",
+    "arguments:refused:not-started",
+)(texts=validated_shape)
 defect(
     "stateless-refusal-unmarked",
     "Answers a refused argument without isError in this era.",

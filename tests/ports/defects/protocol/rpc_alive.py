@@ -11,8 +11,12 @@ from typing import Any
 
 from defects.protocol.shared import FULL, PIPE, is_request
 from defects.record import defect
-from speaking import Message, as_object
+from speaking import INVALID_REQUEST, Message, as_object
 from steps import Step, after, before, only
+
+MOST_MALFORMED = 16
+
+CHUNK = 65_536
 
 PATIENCE_SECONDS = 3.0
 PIECE = 65536
@@ -157,6 +161,53 @@ def token_is_whole(request: Message) -> bool:
     return not SURROGATE.search(str(meta.get("progressToken")))
 
 
+def chunks() -> Iterator[bytes]:
+    """What each read gives."""
+    while piece := os.read(0, CHUNK):
+        yield piece
+
+
+def newline_first_overlooked(port: Any, real: Any) -> Iterator[bytes]:
+    held = b""
+    for piece in chunks():
+        held += piece
+        if piece.find(b"\n") > 0:
+            *lines, held = held.split(b"\n")
+            yield from lines
+    yield from held.split(b"\n")
+
+
+def rest_of_piece_dropped(port: Any, real: Any) -> Iterator[bytes]:
+    held = b""
+    for piece in chunks():
+        *lines, held = (held + piece).split(b"\n")
+        port.memory["invalid"] = False
+        for line in lines:
+            if not port.memory["invalid"]:
+                yield line
+    yield held
+
+
+def notes_invalid(port: Any, identity: Any, code: int, message: str) -> None:
+    port.memory["invalid"] = code == INVALID_REQUEST
+
+
+def gives_up(port: Any, real: Any, line: bytes) -> None:
+    real(line)
+    if port.memory.get("malformed", 0) >= MOST_MALFORMED:
+        port.shut_down()
+
+
+def counts_malformed(port: Any, real: Any, line: bytes) -> Any:
+    try:
+        message = real(line)
+    except (ValueError, RecursionError):
+        port.memory["malformed"] = port.memory.get("malformed", 0) + 1
+        raise
+    port.memory["malformed"] = 0
+    return message
+
+
 defect("pieces-are-lines", "Takes whatever one read gives for whole lines.", "rpc:alive:chunks")(lines=pieces)
 defect("escaped-members-unread", "Passes over a message that writes a member in escapes.", "rpc:alive:chunks")(
     receive=plain_members_only
@@ -201,6 +252,11 @@ defect("id-behind-rest-overlooked", "Takes a request for a notification whose id
 defect("blank-before-colon-dropped", "Passes over a message with a blank before a colon.", "rpc:alive:chunks")(
     receive=only(spaced)
 )
+defect(
+    "vcy-newline-alone-overlooked",
+    "Holds a message back whose newline is the first byte of a piece, until another piece comes.",
+    "rpc:alive:chunks",
+)(lines=newline_first_overlooked)
 defect("deaf-after-long-line", "Stops reading after a line of more than a megabyte.", "rpc:alive:long-line")(
     lines=lost_after_long_line
 )
@@ -230,6 +286,16 @@ defect("dies-of-depth", "Dies of JSON that is nested too deep.", "rpc:alive:malf
 defect("response-ends-server", "Falls over a response to a request that it has not made.", "rpc:alive:malformed")(
     dispatch=lambda port, real, message: (ends_at_response(port, message), real(message))[1]
 )
+defect(
+    "vcy-invalid-request-drops-piece",
+    "Drops the messages that come in one piece behind JSON that is no valid request.",
+    "rpc:alive:malformed",
+)(lines=rest_of_piece_dropped, send_error=before(notes_invalid))
+defect(
+    "vdy-sixteen-malformed-lines-end",
+    "Exits after sixteen lines in a row that are no JSON.",
+    "rpc:alive:malformed",
+)(receive=gives_up, parse=counts_malformed)
 defect("surrogates-unanswered", "Loses a request that cannot be written as UTF-8.", "rpc:alive:surrogate")(
     dispatch=only(lambda message: not re.search("[\ud800-\udfff]", json.dumps(message, ensure_ascii=False)))
 )

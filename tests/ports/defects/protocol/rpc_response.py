@@ -13,6 +13,8 @@ from running import Call
 from speaking import INVALID_PARAMS, PARSE_ERROR, Message, as_object
 from steps import Change, Step, adding, before, only, takes
 
+LONGEST_ID = 255
+
 PATIENCE = 0.02
 PIECE = 64 * 1024
 
@@ -114,6 +116,12 @@ def error_of_counted_letters(port: Any, real: Any, message: Message) -> bytes:
     return text.encode("utf-8", "replace")[: len(text)]
 
 
+def short_column(port: Any, real: Any, call: Call, result: Message) -> None:
+    if call.tool == "chat-reply" and result.get("isError") and isinstance(call.id, str):
+        call.id = call.id[:LONGEST_ID]
+    real(call, result)
+
+
 defect("null-error-beside-result", "Adds `error: null` to every result, as JSON-RPC 1.0 did.", "rpc:response:either")(
     write=takes(where("result", adding(error=None)))
 )
@@ -203,3 +211,8 @@ defect(
     "rpc:response:id",
     "rpc:error:method",
 )(HttpPort, encoded=error_of_counted_letters)
+defect(
+    "vdy-long-id-cut-in-failed-reply",
+    "Cuts an id of more than 255 characters in the answer to a reply that failed or was refused.",
+    "rpc:response:id",
+)(answer=short_column)

@@ -174,7 +174,10 @@ class Concurrency(Together):
                 }
             name = f"start {number}"
             steps.append(replace(self.quick(tool, name, session=session(f"session of {name}"), **given), until="sent"))
-        title, shows = "Calls that start at the same time.", (*BESIDE, *sequences.shows(self.sources))
+        options = (
+            id for tool in self.names for name in self.spec.options(tool) for id in shown_by(self.spec, tool, name)
+        )
+        title, shows = "Calls that start at the same time.", (*BESIDE, *sequences.shows(self.sources), *options)
         return self.conversation("starts", title, steps, *shows, files={"one": None})
 
     def crowd(self) -> Conversation:

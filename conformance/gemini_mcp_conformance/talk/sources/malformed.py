@@ -155,7 +155,7 @@ class Malformed(Maker):
                 moved = tuple(cut + shift if cut > len(b'{"jsonrpc": "2.0", "id": "pieces-') else cut for cut in cuts)
                 steps.append(Raw(named, moved, (self.answers("Whole."),), until="answered"))
         steps += [Raw(b'{"jsonrpc":"2.0","method":"notifications/no', (10,)), Raw(b'-such"}\n')]
-        shows = ("rpc:alive:chunks", UNICODE)
+        shows = ("rpc:alive:chunks", "concurrency:crossed", UNICODE)
         return self.conversation("pieces", "Messages in pieces.", (*steps, *self.alive("pieces")), *shows)
 
     def pauses(self) -> Conversation:

@@ -191,7 +191,14 @@ class Results(Ways):
                 "result:warnings",
                 "result:warnings:key",
             ),
-            *("fallback:none", "fallback:list-sessions", "fallback:latest", "error:stderr", "result:text"),
+            *(
+                "fallback:none",
+                "fallback:list-sessions",
+                "fallback:latest",
+                "error:stderr",
+                "result:text",
+                "result:text:surrogate",
+            ),
             *("result:no-output", "result:no-response", "stdio:stderr:private", "stdio:stdout"),
             *(
                 "result:json:encoding",

@@ -268,7 +268,7 @@ defect(
     "error:stderr",
 )(plan=for_tool("chat-reply", model_private))
 defect(
-    "vcy-dollars-of-stderr-halved",
+    "dollars-of-stderr-halved",
     "Takes `$$` in the stderr of an error for an escape of `$`, as a replacement in JavaScript does.",
     "error:stderr",
 )(stderr_part=gives(lambda part: part.replace("$$", "$")))

@@ -154,7 +154,7 @@ defect(
     "fallback:list-sessions",
 )(list_text=gives(before_long_line))
 defect(
-    "vcy-hundred-entries-read",
+    "hundred-entries-read",
     "Reads the first hundred entries of the list alone.",
     "fallback:last",
 )(newest_entry=takes(lambda entries: entries[:100]))

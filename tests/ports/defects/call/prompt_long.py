@@ -46,7 +46,7 @@ defect(
     "prompt:verbatim:newline",
 )(prompt_form=stdin_changed(lambda text: "".join(piece.removesuffix("\r") for piece in pieces(text, 65536))))
 defect(
-    "vcy-stdin-lines-scanned",
+    "stdin-lines-scanned",
     "Turns CRLF into LF in a prompt that goes to stdin.",
     "prompt:long",
 )(prompt_form=stdin_changed(lambda prompt: prompt.replace("\r\n", "\n")))

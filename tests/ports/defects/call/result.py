@@ -247,10 +247,10 @@ defect(
     "result:text",
 )(read_json=gives(lambda answer: replace(answer, text=TAGS.sub("", answer.text))))
 defect(
-    "vcy-emoji-behind-surrogate-spoilt",
+    "emoji-behind-surrogate-spoilt",
     "Gives U+FFFD for each half of an emoji that follows a lone high surrogate in the answer.",
-    "result:text:unicode",
     "result:text:surrogate",
+    "result:text:unicode",
 )(whole=takes(surrogates_in_pairs))
 defect(
     "last-brace-supplied",

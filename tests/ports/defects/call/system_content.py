@@ -60,7 +60,7 @@ defect(
     "system:content",
 )(system=unless_like_prompt)
 defect(
-    "vcy-system-decoded-in-chunks",
+    "system-decoded-in-chunks",
     "Spoils a character of the system prompt that lies across a multiple of 65,536 bytes.",
     "system:content",
 )(system_bytes=gives(in_chunks))

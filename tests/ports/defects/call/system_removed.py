@@ -58,7 +58,7 @@ defect("kept-when-not-started", "Keeps the system prompt when gemini could not b
     remove_system=keeps(lambda port, call, outcome: outcome is None and not call.is_cancelled)
 )
 defect(
-    "vcy-signal-in-session-leaves-system",
+    "signal-in-session-leaves-system",
     "Leaves the file for the system prompt when a signal kills gemini in a reply by id.",
     "system:removed:failure",
 )(remove_system=left_after_signal)

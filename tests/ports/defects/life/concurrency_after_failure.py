@@ -251,7 +251,7 @@ defect(
     "cwd:file",
 )(check_cwd=loses_slot, ask=in_slot)
 defect(
-    "vdy-refused-cwd-keeps-permit",
+    "refused-cwd-keeps-permit",
     "Serves no reply any more after six were refused for their directory.",
     "concurrency:after-failure",
 )(execute=leaks_permit, cwd=counts_refused_cwd)

@@ -117,7 +117,7 @@ defect(
     "concurrency:latest",
 )(turn=turn_of_default)
 defect(
-    "vdy-cancelled-waiter-unlocks",
+    "cancelled-waiter-unlocks",
     "Lets the next reply to the latest session start beside the running one when one was cancelled in the line.",
     "concurrency:latest",
 )(await_turn=await_or_leave)

@@ -292,7 +292,7 @@ defect(
     "concurrency:same-session",
 )(ask=line_let_go, await_turn=awaits_or_free)
 defect(
-    "vcy-cancelled-waiter-clears-line",
+    "cancelled-waiter-clears-line",
     "Forgets that a reply runs when the one reply that waited for it is cancelled, so that the next does not wait.",
     "concurrency:same-session",
 )(end_turn=forgets_line)

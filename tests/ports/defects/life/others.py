@@ -251,7 +251,7 @@ defect(
     "system:isolation",
 )(run_prompt=shares_flight)
 defect(
-    "vdy-single-flight-by-prompt",
+    "single-flight-by-prompt",
     "Runs gemini once for two chats at once with the same prompt and directory, whatever their models are.",
     "command:once",
     "command:chat",

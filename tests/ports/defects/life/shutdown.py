@@ -87,7 +87,7 @@ defect(
     "shutdown:prompt",
 )(shut_down=slow_beside_line)
 defect(
-    "vdy-sigterm-stops-in-sequence",
+    "sigterm-stops-in-sequence",
     "Stops the calls one after the other at a signal, so that five that ignore SIGTERM take too long.",
     "shutdown:prompt",
 )(shut_down=one_after_the_other)

@@ -134,10 +134,10 @@ defect(
     "arguments:optional:type",
 )(text=falsy_is_absent)
 defect(
-    "vdy-validated-by-names",
+    "validated-by-names",
     "Takes a number or a boolean for the model once a call with the same names of arguments was valid.",
-    "arguments:optional:type",
     "arguments:refused:not-started",
+    "arguments:optional:type",
 )(texts=validated_shape)
 defect(
     "stateless-refusal-unmarked",

@@ -199,7 +199,7 @@ defect("tokens-are-texts-over-http", "Sends the token as a string over HTTP.", "
     HttpPort, progress=text_of_token
 )
 defect(
-    "vdy-tokens-interned-as-text",
+    "tokens-interned-as-text",
     "Sends the token that an earlier call had in the place of one that is spelt alike and has another type.",
     "progress:token",
 )(token=interned)

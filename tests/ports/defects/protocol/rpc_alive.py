@@ -253,8 +253,9 @@ defect("blank-before-colon-dropped", "Passes over a message with a blank before 
     receive=only(spaced)
 )
 defect(
-    "vcy-newline-alone-overlooked",
+    "newline-alone-overlooked",
     "Holds a message back whose newline is the first byte of a piece, until another piece comes.",
+    "concurrency:crossed",
     "rpc:alive:chunks",
 )(lines=newline_first_overlooked)
 defect("deaf-after-long-line", "Stops reading after a line of more than a megabyte.", "rpc:alive:long-line")(
@@ -287,12 +288,12 @@ defect("response-ends-server", "Falls over a response to a request that it has n
     dispatch=lambda port, real, message: (ends_at_response(port, message), real(message))[1]
 )
 defect(
-    "vcy-invalid-request-drops-piece",
+    "invalid-request-drops-piece",
     "Drops the messages that come in one piece behind JSON that is no valid request.",
     "rpc:alive:malformed",
 )(lines=rest_of_piece_dropped, send_error=before(notes_invalid))
 defect(
-    "vdy-sixteen-malformed-lines-end",
+    "sixteen-malformed-lines-end",
     "Exits after sixteen lines in a row that are no JSON.",
     "rpc:alive:malformed",
 )(receive=gives_up, parse=counts_malformed)

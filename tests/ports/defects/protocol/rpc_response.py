@@ -212,7 +212,7 @@ defect(
     "rpc:error:method",
 )(HttpPort, encoded=error_of_counted_letters)
 defect(
-    "vdy-long-id-cut-in-failed-reply",
+    "long-id-cut-in-failed-reply",
     "Cuts an id of more than 255 characters in the answer to a reply that failed or was refused.",
     "rpc:response:id",
 )(answer=short_column)

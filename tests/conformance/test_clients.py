@@ -36,5 +36,6 @@ def test_a_cancellation_is_that_of_the_client_whose_call_it_names() -> None:
 
 
 def test_what_has_neither_id_nor_token_stays_as_it_is() -> None:
-    for message in (None, [], "text", {"jsonrpc": "2.0", "method": "notifications/x"}):
+    messages: tuple[Json, ...] = (None, [], "text", {"jsonrpc": "2.0", "method": "notifications/x"})
+    for message in messages:
         assert marked(message) == message

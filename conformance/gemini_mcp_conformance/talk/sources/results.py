@@ -182,31 +182,12 @@ class Results(Ways):
             steps.append(self.with_all(words, self.answers(said, SESSION), SESSION))
         steps.append(self.ask("Answer on stderr", Script("misplaced", ({"stderr": draft},))))
         shows = (
-            *(
-                "result:stderr",
-                "result:large-stderr",
-                "result:session-id",
-                "result:session-id:changed",
-                "result:error-key",
-                "result:warnings",
-                "result:warnings:key",
-            ),
-            *(
-                "fallback:none",
-                "fallback:list-sessions",
-                "fallback:latest",
-                "error:stderr",
-                "result:text",
-                "result:text:surrogate",
-            ),
+            *("result:stderr", "result:large-stderr", "result:session-id", "result:session-id:changed"),
+            *("result:error-key", "result:warnings", "result:warnings:key", "fallback:none"),
+            *("fallback:list-sessions", "fallback:latest", "error:stderr", "result:text", "result:text:surrogate"),
             *("result:no-output", "result:no-response", "stdio:stderr:private", "stdio:stdout"),
-            *(
-                "result:json:encoding",
-                "result:json:notice-before",
-                "result:json:pretty",
-                "result:json:last",
-                "result:json:braces",
-            ),
+            *("result:json:encoding", "result:json:notice-before", "result:json:pretty", "result:json:last"),
+            *("result:json:braces"),
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)

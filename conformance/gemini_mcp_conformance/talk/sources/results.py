@@ -187,7 +187,7 @@ class Results(Ways):
             *("fallback:list-sessions", "fallback:latest", "error:stderr", "result:text", "result:text:surrogate"),
             *("result:no-output", "result:no-response", "stdio:stderr:private", "stdio:stdout"),
             *("result:json:encoding", "result:json:notice-before", "result:json:pretty", "result:json:last"),
-            *("result:json:braces"),
+            "result:json:braces",
         )
         title = f"{self.tool}, answered in unusual ways."
         return self.conversation(f"others-{self.tool}", title, steps, *shows)

@@ -69,16 +69,12 @@ class Greeter:
         return "resultType" in (listed.result or {})
 
     def unfit(self, port: PortProcess, conversation: Conversation) -> str | None:
-        """Why a conversation does not suit a port by the eras and sessions that it knows; None when it does."""
+        """Why a conversation does not suit a port that knows only the stateless era; None when it does."""
         shakes_hands = self._shakes_hands and self._revision not in self._stateless
         if not shakes_hands and not conversation.greet:
             return "The port begins no session with a handshake."
-        if port.session.is_stateless:
-            needs_handshake = conversation.revision is None and conversation.needs_handshake
-            reason = "It holds requests that need a handshake, and the port knows only the era without one."
-            return reason if needs_handshake else None
-        if conversation.has_two_clients and isinstance(wire := port.session.wire, HttpWire) and not wire.has_session:
-            return "The port begins no sessions over HTTP, so it cannot tell two clients apart."
+        if port.session.is_stateless and conversation.revision is None and conversation.needs_handshake:
+            return "It holds requests that need a handshake, and the port knows only the era without one."
         return None
 
 

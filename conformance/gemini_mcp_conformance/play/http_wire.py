@@ -114,9 +114,9 @@ class HttpWire:
         return bool(done)
 
     @property
-    def has_session(self) -> bool:
-        """Whether the port has begun a session, by which it can tell its clients apart."""
-        return self._session is not None
+    def tells_clients_apart(self) -> bool:
+        """Whether another client can call: it needs no session, or has one."""
+        return self._stateless is not None or self._other_session is not None
 
     def _kept(self, session: str | None) -> dict[str, str]:
         """What a session adds to each request: its id, and the revision, which clients of older ones do not name."""
@@ -244,7 +244,8 @@ class HttpWire:
         """Keep the session that begins: the first is our own."""
         given = record.answered.get(SESSION)
         if inside(record.message, "method") == "initialize" and given is not None:
-            if self._session is None:
+            # Each part of an answer is noted.
+            if self._session in (None, given):
                 self._session = given
             else:
                 self._other_session = given

@@ -23,6 +23,7 @@ from gemini_mcp_conformance.play.workplace import make_files, make_links, remove
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, is_overdue, progress
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Web
 from gemini_mcp_conformance.spec.specification import Specification
+from gemini_mcp_conformance.talk.clients import is_marked
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import SESSION, encode, is_request, notification
 from gemini_mcp_conformance.talk.steps import (
@@ -83,7 +84,7 @@ class Player:
         asked = 0 if first else len(self._web())
         before, logged = self.requests.temporary(), b"" if first else self.session.wire.stderr()
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
-        for number, step in enumerate(self.conversation.steps):
+        for number, step in enumerate(itertools.takewhile(self._has_client, self.conversation.steps)):
             await self._step(number, step)
         await self._finish()
         seen = self._observed(self._lines(begin), greeting if first else None)
@@ -95,6 +96,12 @@ class Player:
         # What was logged earlier belongs to other conversations.
         stderr = wire.stderr().removeprefix(logged)
         return replace(seen, stderr=stderr, died=self._death(), delay=delay, web=web)
+
+    def _has_client(self, step: Step) -> bool:
+        """Whether there is somebody to take a step. A port may begin no sessions, or one at a time."""
+        wire = self.session.wire
+        is_theirs = isinstance(step, Request) and is_marked(step.id)
+        return not is_theirs or (isinstance(wire, HttpWire) and wire.tells_clients_apart)
 
     def _lines(self, begin: int) -> tuple[Line, ...]:
         """The lines since the conversation began, without those that came late for an earlier one."""

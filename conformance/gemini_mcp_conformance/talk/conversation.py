@@ -90,12 +90,8 @@ class Conversation:
 
     @property
     def needs_http(self) -> bool:
-        return any(isinstance(step, Http) for step in self.steps) or self.has_two_clients
-
-    @property
-    def has_two_clients(self) -> bool:
-        """Whether another client makes calls, too."""
-        return any(isinstance(step, Request) and is_marked(step.id) for step in self.steps)
+        """Whether it sends plain requests over HTTP, or those of another client."""
+        return any(isinstance(step, Http) or (isinstance(step, Request) and is_marked(step.id)) for step in self.steps)
 
     @property
     def needs_gemini(self) -> bool:

@@ -7,6 +7,7 @@ from odd.posts import answered_by
 from odd.record import odd
 from odd.replies import Chunks
 from posting import LENGTH, SESSION, Post
+from speaking import INVALID_REQUEST, Message, RpcError
 
 PIECE, PIECES = 5, 40
 
@@ -79,6 +80,12 @@ def says_nothing_of_deletion(port: Any, real: Any, post: Post, body: bytes) -> N
         post.reply(204)
 
 
+def while_none_is_open(port: Any, real: Any, params: Message) -> Message:
+    if port.sessions:
+        raise RpcError(INVALID_REQUEST, "The server has a session, and can have no other before that is ended.")
+    return real(params)
+
+
 odd("http-brief", "Closes a connection that nobody has used for half a second.")(HttpPort, serve=answered_by(Brief))
 odd("http-closing", "Closes each connection behind an answer without a length.")(HttpPort, serve=answered_by(Closing))
 odd("http-extended", "Sends answers in chunks with extensions and trailers, and says nothing beside a status.")(
@@ -88,3 +95,4 @@ odd("http-dressed", "Names the session in every answer, and adds what proxies an
     HttpPort, serve=answered_by(Dressed), deleted=says_nothing_of_deletion
 )
 odd("http-hasty", "Refuses a request before it has read its body.")(HttpPort, serve=answered_by(Hasty))
+odd("http-one-session", "Begins no session while another one is open.")(HttpPort, initialize=while_none_is_open)

@@ -282,7 +282,7 @@ class Concurrency(Together):
             waiting = (second, *self.behind(reply, "waiting", **meant))
             again = (self.held(reply, "held again", **meant), *self.behind(reply, "behind again", **meant))
             aside = [self.quick(self.first, f"aside of it {n}", session=session("aside of it")) for n in (1, 2)]
-            steps = [failing, *waiting, Release("go"), *aside, Release("second"), Await("second"), last]
-            steps += [*again, Release("held again"), Await("held again")]
+            steps = [failing, *waiting, Release("go"), Await("failing"), *aside]
+            steps += [Release("second"), Await("second"), last, *again, Release("held again"), Await("held again")]
             title, locks = "A reply behind one that fails.", ("concurrency:same-session", "concurrency:latest")
             yield self.conversation(f"behind-failed-{name}", title, steps, AFTER_FAILURE, *locks)

@@ -277,12 +277,12 @@ class Concurrency(Together):
                 return
             failing = ask(reply, "The failing reply", fails(release="go"), name="failing", until="started", **meant)
             last = self.quick(reply, "last")
-            # Two wait: whoever lets all of them go on runs both at once.
-            second = replace(self.held(reply, "second", **meant), until="sent")
-            waiting = (second, *self.behind(reply, "waiting", **meant))
+            # Two wait: whoever lets all of them go on runs both at once, until one release.
+            waiting = [replace(self.held(reply, name, "go on", **meant), until="sent") for name in ("second", "third")]
             again = (self.held(reply, "held again", **meant), *self.behind(reply, "behind again", **meant))
-            aside = [self.quick(self.first, f"aside of it {n}", session=session("aside of it")) for n in (1, 2)]
-            steps = [failing, *waiting, Release("go"), Await("failing"), *aside]
-            steps += [Release("second"), Await("second"), last, *again, Release("held again"), Await("held again")]
+            aside = [self.quick(self.first, f"aside of it {n}", session=session("aside of it")) for n in range(4)]
+            steps = [failing, *waiting, *aside[:2], Release("go"), Await("failing"), *aside[2:], Release("go on")]
+            steps += [*(Await(each.name) for each in waiting), last]
+            steps += [*again, Release("held again"), Await("held again")]
             title, locks = "A reply behind one that fails.", ("concurrency:same-session", "concurrency:latest")
             yield self.conversation(f"behind-failed-{name}", title, steps, AFTER_FAILURE, *locks)

@@ -85,6 +85,7 @@ class Cancelling(Unending):
         again = self.hanging(tool, names[0], self.answers("Asked once more."), MARKS[0])
         steps.append(replace(again, name="", until="answered"))
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
+        shows = (*shows, "system:life")
         return self.conversation(tool, f"A cancelled {tool}.", steps, *shows, aside=True)
 
     def _late(self, tool: str, other: str) -> Conversation:

@@ -280,7 +280,8 @@ class Concurrency(Together):
             # Two wait: whoever lets all of them go on runs both at once, until one release.
             waiting = [replace(self.held(reply, name, "go on", **meant), until="sent") for name in ("second", "third")]
             again = (self.held(reply, "held again", **meant), *self.behind(reply, "behind again", **meant))
-            aside = [self.quick(self.first, f"aside of it {n}", session=session("aside of it")) for n in range(4)]
+            names = [f"aside of it {number}" for number in range(4)] if self.begins is not None else []
+            aside = [self.quick(self.begins or reply, name, session=session("aside of it")) for name in names]
             steps = [failing, *waiting, *aside[:2], Release("go"), Await("failing"), *aside[2:], Release("go on")]
             steps += [*(Await(each.name) for each in waiting), last]
             steps += [*again, Release("held again"), Await("held again")]

@@ -61,6 +61,7 @@ defect(
 defect(
     "cancellation-before-its-call",
     "Takes cancellations first of what arrives at once, so that one which came with its call finds no call.",
+    "cancel:unanswered",
     "cancel:child",
 )(lines=cancellations_first)
 defect(

@@ -156,8 +156,8 @@ defect(
 defect(
     "system-prompt-removed-at-cancel",
     "Removes the system prompt of a call in the moment of its cancellation, while gemini still ends.",
-    "system:content",
     "system:life",
+    "system:content",
 )(run_prompt=before(notes_thread), write_system=notes_path, cancel=before(removes_file))
 defect(
     "long-system-prompt-cut-beside-long-prompt",

@@ -58,6 +58,7 @@ class HttpWire:
         self.web: list[Web] = []
         self._session: str | None = None
         self._other_session: str | None = None
+        self._greeting: Json = None
         self._revision: str | None = None
         self._stateless: str | None = None
         self._pending: dict[str, asyncio.Task[Web]] = {}
@@ -241,14 +242,14 @@ class HttpWire:
         self._on_line(data, True)
 
     def _note(self, record: Web) -> None:
-        """Keep the session that begins: the first is our own."""
+        """Keep the session that begins: the first is our own. Each part of its answer is noted."""
         given = record.answered.get(SESSION)
-        if inside(record.message, "method") == "initialize" and given is not None:
-            # Each part of an answer is noted.
-            if self._session in (None, given):
-                self._session = given
-            else:
-                self._other_session = given
+        if inside(record.message, "method") != "initialize" or given is None:
+            return
+        if self._session is None:
+            self._session, self._greeting = given, record.message
+        elif record.message != self._greeting:
+            self._other_session = given
 
 
 def elsewhere() -> str | None:

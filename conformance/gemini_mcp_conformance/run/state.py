@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from gemini_mcp.spec.values import inside, items, table
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import FOREIGN
-from gemini_mcp_conformance.judge.judging import by_check, judge, judge_death
+from gemini_mcp_conformance.judge.judging import by_check, judge_death
 from gemini_mcp_conformance.judge.registry import Check
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.tracks import parts
@@ -171,7 +171,7 @@ class RunState:
 
     async def _seen(self, conversation: Conversation) -> Seen:
         observation = await self.bench.play(conversation, EXPLORING)
-        return observation, judge(observation, self.checks)
+        return observation, await self._at_leisure(observation)
 
     async def _served(self) -> Served:
         """The schemas that the port serves."""

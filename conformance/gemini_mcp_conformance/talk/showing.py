@@ -18,8 +18,12 @@ def everything_shows(spec: Specification, tool: str) -> tuple[str, ...]:
     )
 
 
-def shown_by(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
-    """The requirements that odd texts of an argument show."""
+def shown_by(spec: Specification, tool: str, *names: str) -> tuple[str, ...]:
+    """The requirements that odd texts of arguments show."""
+    return tuple(id for name in names for id in _shown_by(spec, tool, name))
+
+
+def _shown_by(spec: Specification, tool: str, name: str) -> tuple[str, ...]:
     id, key = kebab(tool), kebab(name)
     if name == spec.prompt(tool):
         kinds = ("newline", "unicode", "blanks", "quotes", "dash", "command-word", "number", "at-sign", "slash")

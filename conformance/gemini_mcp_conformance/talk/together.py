@@ -32,14 +32,16 @@ class Together(Maker):
         return self.asked(tool, name, self.answers(f"The answer to {name}.", session(name)), **meant)
 
     def behind(self, tool: str, name: str, **meant: Json) -> tuple[Step, ...]:
-        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early.
-
-        Without a tool that begins sessions there are no others: those that resume one may wait as well.
-        """
+        """A call that must wait, and two others that are served meanwhile, so that it has time to begin too early."""
         waiting = self.asked(tool, name, self.answers(f"The answer to {name}."), until="sent", **meant)
-        others = (f"{name} / aside", f"{name} / aside again") if self.begins is not None else ()
-        own = session(f"aside of {name}")
-        return (waiting, *(self.quick(self.begins or tool, each, session=own) for each in others))
+        return (waiting, *self.aside(f"aside of {name}", f"{name} / aside", f"{name} / aside again"))
+
+    def aside(self, own: str, *names: str) -> tuple[Request, ...]:
+        """Calls of a session of their own that are served meanwhile.
+
+        Without a tool that begins sessions there are none: those that resume one may wait as well.
+        """
+        return tuple(self.quick(self.begins, each, session=session(own)) for each in names if self.begins is not None)
 
     def asked(self, tool: str, name: str, script: Script, **more: Json) -> Request:
         return self.ask(tool, f"The question of {name}?", script, name=name, **more)

@@ -288,7 +288,7 @@ class Boundaries(ToolMaker):
             call(self.tool, {**self.everything, name: self.sources.value(self.tool, name, filled)}, self.answer)
             for name in texts
         ]
-        shows = tuple(id for name in texts for id in shown_by(self.spec, self.tool, name))
+        shows = shown_by(self.spec, self.tool, *texts)
         title = f"Calls of `{self.tool}` in which one argument names the others."
         yield self.conversation(f"{self.tool}-placeholders", title, steps, *dict.fromkeys(shows))
 
@@ -305,7 +305,7 @@ class Boundaries(ToolMaker):
             )
             for each in given
         ]
-        shows = tuple(id for name in names for id in shown_by(self.spec, self.tool, name))
+        shows = shown_by(self.spec, self.tool, *names)
         title = f"Calls of `{self.tool}` whose arguments are the same text."
         return self.conversation(f"{self.tool}-alike", title, steps, *dict.fromkeys(shows))
 

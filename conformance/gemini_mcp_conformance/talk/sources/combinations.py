@@ -282,6 +282,6 @@ class Combinations(Maker):
         return call(self.tool, {**arguments, **asked}, answer, name=name, until="started")
 
     def _shows(self) -> tuple[str, ...]:
-        arguments = (id for name in self.forms for id in shown_by(self.spec, self.tool, name))
+        arguments = shown_by(self.spec, self.tool, *self.forms)
         every = everything_shows(self.spec, self.tool)
         return tuple(dict.fromkeys((*every, *arguments, *TEXT, *ANSWER, *FAILURE, *FALLBACK, *MEANWHILE)))

@@ -174,9 +174,7 @@ class Concurrency(Together):
                 }
             name = f"start {number}"
             steps.append(replace(self.quick(tool, name, session=session(f"session of {name}"), **given), until="sent"))
-        options = (
-            id for tool in self.names for name in self.spec.options(tool) for id in shown_by(self.spec, tool, name)
-        )
+        options = (id for tool in self.names for id in shown_by(self.spec, tool, *self.spec.options(tool)))
         title, shows = "Calls that start at the same time.", (*BESIDE, *sequences.shows(self.sources), *options)
         return self.conversation("starts", title, steps, *shows, files={"one": None})
 
@@ -263,10 +261,7 @@ class Concurrency(Together):
                 words, option = f"Failure {exit} of {tool}, by its model", f"model-{exit}"
                 steps.append(ask(tool, words, fails(exit), session=SESSION, option=option))
                 steps.append(self.quick(other, f"other than {exit} of {tool}", session=session(words), option=option))
-            shows = (
-                AFTER_FAILURE,
-                *(id for name in self.spec.options(other) for id in shown_by(self.spec, other, name)),
-            )
+            shows = (AFTER_FAILURE, *shown_by(self.spec, other, *self.spec.options(other)))
             yield self.conversation(f"after-failed-{tool}", f"Calls after a failed {tool}.", steps, *shows)
         reply = self.resumes
         has_latest = reply is not None and self.spec.latest(reply) is not None
@@ -280,8 +275,7 @@ class Concurrency(Together):
             # Two wait: whoever lets all of them go on runs both at once, until one release.
             waiting = [replace(self.held(reply, name, "go on", **meant), until="sent") for name in ("second", "third")]
             again = (self.held(reply, "held again", **meant), *self.behind(reply, "behind again", **meant))
-            names = [f"aside of it {number}" for number in range(4)] if self.begins is not None else []
-            aside = [self.quick(self.begins or reply, name, session=session("aside of it")) for name in names]
+            aside = self.aside("aside of it", *(f"aside of it {number}" for number in range(4)))
             steps = [failing, *waiting, *aside[:2], Release("go"), Await("failing"), *aside[2:], Release("go on")]
             steps += [*(Await(each.name) for each in waiting), last]
             steps += [*again, Release("held again"), Await("held again")]

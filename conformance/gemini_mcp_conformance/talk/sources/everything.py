@@ -126,7 +126,7 @@ class Everything(Maker):
 
     def _conversation(self, name: str, title: str, steps: Iterable[Step], *more: str, **how: Json) -> Conversation:
         spec, tool = self.spec, self.tool
-        arguments = (id for name in spec.tools[tool].properties for id in shown_by(spec, tool, name))
+        arguments = shown_by(spec, tool, *spec.tools[tool].properties)
         every = (*everything_shows(spec, tool), *arguments, *ANSWER, *FAILURE, *FALLBACK, *_AFTERWARDS, *more)
         every = (*every, *sequences.shows(self.sources))
         shows = tuple(dict.fromkeys(every))

@@ -79,8 +79,9 @@ class Lines(Together):
                    Release("second"), Await("second"), Release("third"), Await("third"))  # fmt: skip
         yield self.conversation("same-session-in-turn", "Replies behind one that had to wait itself.", in_turn,
                                 "concurrency:same-session", "concurrency:crossed")  # fmt: skip
+        given = dict.fromkeys(shown_by(self.spec, tool, *self.spec.options(tool), *self.spec.files(tool)))
         yield self.pair("same-session", "Replies in one session, four of them.",
-                         ("concurrency:same-session", "concurrency:crossed", *self._given(tool)),
+                         ("concurrency:same-session", "concurrency:crossed", *given),
                          self.held(tool, "first", option="the-first-model", file="Be first.", **same),
                          call(tool, {**self.arguments(tool, **same), **self.wrong(tool)}, until="sent"),
                          *self.behind(tool, "second", option="a-model", file="Be kind.", **same),
@@ -109,11 +110,6 @@ class Lines(Together):
         title, files = "Replies that wait in two lines.", {"one": None, "other/one": None}
         shows = ("concurrency:other-session", "concurrency:same-session", "concurrency:latest", "concurrency:crossed")
         return self.conversation(f"lines-of-{kind}", title, steps, *shows, files=files)
-
-    def _given(self, tool: str) -> Iterable[str]:
-        """What a call shows whose options and files could be those of the call before it."""
-        names = (*self.spec.options(tool), *self.spec.files(tool))
-        return dict.fromkeys(id for name in names for id in shown_by(self.spec, tool, name))
 
     def of_latest(self, tool: str) -> Iterable[Conversation]:
         here, there = path("one"), path("other/one")

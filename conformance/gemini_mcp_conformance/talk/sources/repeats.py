@@ -61,7 +61,7 @@ class Repeats(Maker):
                 own = {"session": f"session {name}", "option": f"model {name}", "file": file}
                 steps.append(self._asked({WORDS: words, **own}))
         title = f"Calls of `{self.tool}` that are nearly the same."
-        shown = (id for name in self.spec.tools[self.tool].properties for id in shown_by(self.spec, self.tool, name))
+        shown = shown_by(self.spec, self.tool, *self.spec.tools[self.tool].properties)
         shows = (*sequences.shows(self.sources), "result:text", *everything_shows(self.spec, self.tool), *shown)
         return self.conversation(f"alike-{self.tool}", title, steps, *dict.fromkeys(shows))
 

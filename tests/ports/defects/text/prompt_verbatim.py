@@ -129,11 +129,6 @@ def refuses_damaged(port: Any, name: str, text: str) -> None:
         raise Refusal("`prompt` was damaged on its way.")
 
 
-def of_prompt_form(change: Callable[[str], str]) -> Step:
-    """Of `prompt_form`: another prompt."""
-    return takes(change)
-
-
 for name, (sentence, requirement, change) in PROMPTS.items():
     defect(name, sentence, requirement)(prompt_form=of_prompt(change))
 
@@ -213,13 +208,13 @@ defect("damaged-prompt-refused", "Refuses a prompt that holds U+FFFD.", "prompt:
     check_characters=before(refuses_damaged)
 )
 defect("soft-hyphens-of-prompt-lost", "Drops soft hyphens of a prompt.", "prompt:verbatim:unicode")(
-    prompt_form=of_prompt_form(lambda text: text.replace("\u00ad", ""))
+    prompt_form=takes(lambda text: text.replace("\u00ad", ""))
 )
 defect(
     "ideographic-selectors-of-prompt-lost",
     "Drops the selectors of ideographs in a prompt.",
     "prompt:verbatim:unicode",
-)(prompt_form=of_prompt_form(lambda text: IDEOGRAPHIC_SELECTORS.sub("", text)))
+)(prompt_form=takes(lambda text: IDEOGRAPHIC_SELECTORS.sub("", text)))
 defect("inner-marks-of-prompt-lost", "Drops a byte order mark inside of a prompt.", "prompt:verbatim:unicode")(
-    prompt_form=of_prompt_form(lambda text: text[:1] + text[1:].replace("\ufeff", ""))
+    prompt_form=takes(lambda text: text[:1] + text[1:].replace("\ufeff", ""))
 )

@@ -3,7 +3,6 @@
 import os
 import re
 import textwrap
-from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -13,14 +12,10 @@ from conditions import replacing
 from defects.record import defect
 from defects.text.shared import JOINERS, TAGS, TextChange, escapes_read, normalized
 from planning import Plan
-from steps import Step, gives, takes
+from steps import gives, takes
 
 ZERO_WIDTH = re.compile("[\\s\u200b\u2060]*")
 SEPARATORS = re.compile("[\u0085\u2028\u2029]")
-
-
-def in_system_prompt(change: Callable[[str], str]) -> Step:
-    return takes(change)
 
 
 def nothing_seen(port: Any, real: Any, name: str, text: str) -> bool:
@@ -61,16 +56,16 @@ def read_if_path(text: str | None) -> str | None:
 
 
 defect("system-prompt-composed", "Composes the characters of a system prompt.", "system:content")(
-    system_bytes=in_system_prompt(normalized("NFC"))
+    system_bytes=takes(normalized("NFC"))
 )
 defect("system-prompt-without-returns", "Writes a system prompt with newlines alone.", "system:content")(
-    system_bytes=in_system_prompt(lambda prompt: prompt.replace("\r\n", "\n"))
+    system_bytes=takes(lambda prompt: prompt.replace("\r\n", "\n"))
 )
 defect("mark-of-system-prompt-lost", "Drops a byte order mark before a system prompt.", "system:content")(
-    system_bytes=in_system_prompt(lambda prompt: prompt.removeprefix("\ufeff"))
+    system_bytes=takes(lambda prompt: prompt.removeprefix("\ufeff"))
 )
 defect("tags-of-system-prompt-lost", "Drops what is invisible in a system prompt.", "system:content")(
-    system_bytes=in_system_prompt(replacing(f"{TAGS}|{JOINERS}"))
+    system_bytes=takes(replacing(f"{TAGS}|{JOINERS}"))
 )
 defect("lone-returns-of-system-prompt-lost", "Makes newlines of lone returns in a system prompt.", "system:content")(
     system_bytes=takes(lambda text: re.sub("\r(?!\n)", "\n", text))

@@ -38,6 +38,7 @@ CALL = Call(
     started=0,
     ended=1,
     files=Path(),
+    is_prepared=False,
     is_unplayed=False,
 )
 

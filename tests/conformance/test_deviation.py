@@ -36,7 +36,7 @@ def ran(*argv: str, number: int = 1, survivors: frozenset[int] = frozenset()) ->
     given = tuple(element.encode() for element in argv)
     stat = Stat(7, "S", 7, 1)
     started = Call(
-        number, "call", given, PLACE.work, {}, b"", "null", True, False, {}, stat, (), 1, 2, Path("/none"), False
+        number, "call", given, PLACE.work, {}, b"", "null", True, False, {}, stat, (), 1, 2, Path("/none"), False, False
     )
     understood = understand(given)
     prompt = effective_prompt(understood, b"") if isinstance(understood, Understood) else None

@@ -302,6 +302,21 @@ def test_a_step_that_cannot_be_played_is_refused(fake: Fake, step: Mapping[str, 
         fake.load([Play({"play": [step]})])
 
 
+@pytest.mark.parametrize("step", [{"ignore": ["TERM"]}, {"child": {"seconds": 60, "holds": "none"}}])
+def test_a_call_tells_that_it_is_hard_to_end_now(fake: Fake, step: Mapping[str, Any]) -> None:
+    process, call = running(fake, step, {"hang": True})
+    assert fake.call(call.number).is_prepared
+    fake.close()
+    process.communicate(timeout=SECONDS)
+
+
+def test_a_call_that_is_easy_to_end_tells_nothing(fake: Fake) -> None:
+    process, call = running(fake, {"hang": True})
+    assert not fake.call(call.number).is_prepared
+    fake.close()
+    process.communicate(timeout=SECONDS)
+
+
 def test_nothing_lives_after_close(fake: Fake) -> None:
     steps = [{"ignore": ["TERM", "INT", "HUP"]}, {"child": {"seconds": 60, "holds": "stdout", "ignore": ["TERM"]}}]
     process, call = running(fake, *steps, {"hang": True})

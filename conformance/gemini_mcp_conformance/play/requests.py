@@ -25,6 +25,7 @@ from gemini_mcp_conformance.play.surroundings import directory, real_path, take_
 from gemini_mcp_conformance.see.attribution import Pending, own_responses, strays
 from gemini_mcp_conformance.see.observation import Line, Place, Run
 from gemini_mcp_conformance.spec.interpreter import is_absent
+from gemini_mcp_conformance.spec.script import prepares
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.durations import BUSY, seconds
 from gemini_mcp_conformance.talk.steps import AUTO, Raw, Request, located
@@ -130,7 +131,10 @@ class Requests:
         if self._take(pending, False):
             return True
         if pending.step.until == "started":
-            return bool(self.gemini.runs_of(pending))
+            runs = self.gemini.runs_of(pending)
+            is_hard = any(prepares(script.play) for script in pending.step.scripts)
+            # To be hard to end gemini must get that far, unless it ends before.
+            return any(not is_hard or run.call.is_prepared or self.gemini.has_ended((run,)) for run in runs)
         return any(run.call.kind == "list" for run in self.gemini.runs(pending.mark))
 
     async def answered(self, pending: Pending) -> None:

@@ -54,8 +54,9 @@ class Call:
     """One start of gemini, as the fake saw it.
 
     `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
-    runs, and when a signal has ended it. `given` are the files that variables name. `is_unplayed` says that it ended
-    because none of the plays was for its command line.
+    runs, and when a signal has ended it. `given` are the files that variables name. `is_prepared` says that it
+    has done what makes it harder to end, `is_unplayed` that it ended because none of the plays was for its command
+    line.
     """
 
     number: int
@@ -73,6 +74,7 @@ class Call:
     started: int
     ended: int | None
     files: Path
+    is_prepared: bool
     is_unplayed: bool
 
     @property

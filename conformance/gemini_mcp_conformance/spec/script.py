@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gemini_mcp.spec.values import Json
@@ -43,6 +43,15 @@ class Script:
             play=tuple(value["play"]),
             list_sessions=None if listing is None else tuple(listing),
         )
+
+
+PREPARATIONS = ("child", "ignore")
+"""Kinds of steps that make gemini harder to end."""
+
+
+def prepares(steps: Sequence[Mapping[str, Json]]) -> bool:
+    """Whether steps begin with such a kind."""
+    return bool(steps) and next(iter(steps[0]), "") in PREPARATIONS
 
 
 def written(step: Mapping[str, Json]) -> tuple[str, bytes] | None:

@@ -82,6 +82,7 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...], expected: M
         started=_time(files, "start") or 0,
         ended=ended,
         files=files,
+        is_prepared=_exists(files, "prepared"),
         is_unplayed=kind == "call" and ended is not None and not _exists(files, "play"),
     )
 

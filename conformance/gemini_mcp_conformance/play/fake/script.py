@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gemini_mcp.spec.values import Json
-from gemini_mcp_conformance.spec.script import Script, ScriptError, written
+from gemini_mcp_conformance.spec.script import PREPARATIONS, Script, ScriptError, prepares, written
 
+PREPARED = ': > "$call.prepared"'
 ESCAPED = [char if (char := chr(byte)).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in range(256)]
 """Each byte as `printf` of a shell takes it."""
 INLINE_BYTES = 8 * 1024
@@ -43,9 +44,13 @@ class Translation:
 def to_shell(steps: Sequence[Mapping[str, Json]], folder: str, releases: str) -> Translation:
     """Translate steps into shell lines, which always end the process."""
     writer = _Writer(folder, releases)
+    is_preparing = prepares(steps)
     for step in steps:
         if len(step) != 1 or (kind := next(iter(step))) not in _KINDS:
             raise ScriptError(f"The step {dict(step)!r} should have exactly one key of {', '.join(_KINDS)}.")
+        if is_preparing and kind not in PREPARATIONS:
+            is_preparing = False
+            writer.lines.append(PREPARED)
         if (output := written(step)) is not None:
             writer.output(*output)
         else:

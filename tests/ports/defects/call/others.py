@@ -26,9 +26,9 @@ def listed_apart(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None
         port.calls.remove(apart)
 
 
-def notes_fed(port: Any, real: Any, call: Call, *arguments: Any) -> Any:
-    process, stdin = real(call, *arguments), arguments[3]
-    if stdin.name != os.devnull:
+def notes_fed(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    process = real(argv, **options)
+    if options["stdin"].name != os.devnull:
         port.memory[process.pid] = "fed"
     return process
 
@@ -70,7 +70,7 @@ defect(
     "cancel:group",
     "shutdown:stdin-end:group",
     "shutdown:sigterm:group",
-)(begin=notes_fed, signal_group=noted_alone)
+)(start=notes_fed, signal_group=noted_alone)
 defect(
     "latest-from-stdin-with-system-waits-not",
     "Does not queue a reply to the latest session whose prompt goes to stdin and that has a system prompt.",

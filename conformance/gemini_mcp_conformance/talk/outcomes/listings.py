@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Iterator
 from functools import partial
@@ -91,7 +92,13 @@ def _list(
     printed = text.encode().replace(TITLE, DAMAGED + TITLE) if damage else text.encode()
     other = "stderr" if stream == "stdout" else "stdout"
     steps: tuple[Json, ...] = ({other: noise}, {f"{stream}Base64": b64encode(printed).decode("ascii")})
-    return plays.unnamed(_words(turn), *steps[not noise :], id="listed", **_warned(turn))
+    answer = plays.unnamed(_words(turn), *steps[not noise :], id="listed", **_warned(turn))
+    return answer.behind({"stderr": _misleading(plays)}) if turn.number % 2 else answer
+
+
+def _misleading(plays: Plays) -> str:
+    """A document on stderr that names a session, and a line that does."""
+    return f"{json.dumps(plays.document('Not the answer.', NOBODYS))}\nSession ID: {NOBODYS}\n"
 
 
 def _warned(turn: Turn) -> dict[str, Json]:

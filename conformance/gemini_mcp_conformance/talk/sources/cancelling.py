@@ -24,6 +24,8 @@ LONG_IDS = (f"{'i' * 500}1", f"{'i' * 500}2")
 """Ids of which only the ends differ."""
 EARLY = 97_000_001
 """The id of a call that comes behind a cancellation of the same digits as a text."""
+LATE = 96_000_001
+"""The id of a call that is cancelled when it has been answered."""
 FIRST = 3
 """Calls that are cancelled and end before the next one begins. The others end beside those that come later."""
 LINGERS = 0.3
@@ -94,6 +96,7 @@ class Cancelling(Unending):
             first = self.ask(tool, f"Who answers before {name}?", self.answers("Answered."), name=name)
             steps += [first, Cancel(name), Request("tools/list"), self.served(name, other)]
         steps += [Request("tools/list", name="list"), Cancel("list", "sent"), Request("tools/list")]
+        steps += self._late_in_digits(tool)
         beside = f"beside {tool}"
         before = self.ask(other, f"Answered before {beside}", self.answers("Before."), session=session(beside))
         held = self.hanging(other, beside, self.answers("Beside.", release="beside"))
@@ -106,6 +109,15 @@ class Cancelling(Unending):
         title = f"A {tool} cancelled after its answer."
         shows = ("cancel:late", "cancel:others", "rpc:response:id", "cancel:child", "cancel:unanswered")
         return self.conversation(f"{tool}-late", title, steps, *shows)
+
+    def _late_in_digits(self, tool: str) -> Iterable[Step]:
+        """A number and the text that looks like it: one of them is cancelled too late, then the other asks."""
+        number = LATE + self.spec.names.index(tool)
+        for late, id in ((f"{number}", number), (-number, f"{-number}")):
+            words = (f"Who has the id {late!r} for {tool}?", f"Who has the id {id!r} for {tool}?")
+            yield self.ask(tool, words[0], self.answers("Answered."), id=late, session=session(words[0]))
+            yield from (Notify(CANCELLED, {"requestId": late}), Request("tools/list"))
+            yield self.ask(tool, words[1], self.answers("Served."), id=id, session=session(words[1]))
 
     def _unknown(self, tool: str) -> Conversation:
         """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""

@@ -129,7 +129,8 @@ class Directories(ToolMaker):
 
     def _linked(self) -> Conversation:
         ways = (path("demo/link"), "/", path("demo//./real/"), path("demo/link/inner"), path("demo/deep/.."), "..")
-        there = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in ways)
+        unnamed = self.sources.listed("No session is named here.", SESSION)
+        there = (call(self.tool, {**self.given, self.name: cwd}, unnamed) for cwd in ways)
         links = {"demo/link": "real", "demo/deep": "real/inner"}
         # A stranger's program of that name lies in one of them.
         files = {"demo/real/inner": None, f"demo/real/{self.spec.invocation.program}": PROGRAM}
@@ -138,7 +139,7 @@ class Directories(ToolMaker):
         moved_there = call(self.tool, {**self.given, self.name: path("demo/link")}, self.answer)
         steps = (arranged, *there, moved, moved_there)
         title = "Working directories behind links, one of which leads elsewhere later, at the root, and in other forms."
-        return self.conversation(f"{self.tool}-{self.key}-links", title, steps, *self.shows)
+        return self.conversation(f"{self.tool}-{self.key}-links", title, steps, *self.shows, "fallback:cwd")
 
     def _near(self) -> Conversation:
         paths: tuple[Json, ...] = (*map(path, NEAR), NEAR[-1])

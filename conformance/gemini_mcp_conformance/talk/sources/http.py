@@ -178,6 +178,7 @@ class OverHttp(Maker):
             steps += [front, self._of_another(replace(waits, id="behind", until="sent")), *beside]
             steps += [Release("front"), Await("front"), Await("behind")]
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
+        steps += self._both_cancelled()
         steps += [Await("ours"), Release("theirs"), Await("theirs")]
         shows = (
             *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
@@ -202,6 +203,13 @@ class OverHttp(Maker):
         gone = self.ask(self.last, f"No end of {cancelled}", script, **how)
         yield from (own, self._of_another(gone)) if cancelled == "theirs" else (gone, self._of_another(own))
         yield from (Cancel(name), Request("tools/list"), Release(kept), Await(kept))
+
+    def _both_cancelled(self) -> Iterator[Step]:
+        """Two calls under one id, one after the other, each of which is cancelled."""
+        for name in ("ours, gone", "theirs, gone"):
+            how: dict[str, Json] = {"session": session(name), "name": name, "until": "started", "id": f"{ID}, gone"}
+            gone = self.ask(self.first, f"No end of {name}", hangs(child=True), **how)
+            yield from (gone if name.startswith("ours") else self._of_another(gone), Cancel(name))
 
     def _of_another(self, asked: Request) -> Request:
         return replace(asked, id=of_another(asked.id))

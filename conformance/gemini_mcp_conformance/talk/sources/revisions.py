@@ -187,7 +187,10 @@ class Revisions(Maker):
         yield from [Await("behind")] if self.spec.resumes else []
 
     def _cancelled(self) -> Iterable[Step]:
-        """Calls of every tool that asked for progress and are cancelled."""
+        """A call that is cancelled during its list of sessions, and one of every tool that asked for progress."""
+        lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
+        yield self.ask(self.first, "Whose list is cancelled?", lists, name="list", until="listing")
+        yield Cancel("list")
         for tool in self.names:
             arguments = self.arguments(tool, f"Whose progress is cancelled, {tool}?")
             params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}}

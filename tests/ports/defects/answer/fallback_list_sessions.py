@@ -1,5 +1,7 @@
 """Lists of sessions that are read wrongly or not asked for: ports that break `fallback:list-sessions`."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +12,7 @@ from planning import Plan
 from running import Call
 from steps import always, gives, takes
 
+SESSION_NAMED = re.compile(r'"session_id":\s*"([^"]+)"')
 ENTRY = r"\s*([0-9]+)\.\s.*\[([^\[\]\s]+)\][^\[\]]*"
 
 
@@ -21,6 +24,12 @@ def lists_once(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
     if not port.memory.get("listing"):
         port.memory["listing"] = real(call, plan)
     return port.memory["listing"]
+
+
+def session_of_stderr(port: Any, real: Any, value: Mapping[str, Any], stderr: str) -> Answer:
+    answer = real(value, stderr)
+    named = None if answer.session else SESSION_NAMED.search(stderr)
+    return replace(answer, session=named[1]) if named else answer
 
 
 defect(
@@ -53,3 +62,9 @@ defect("listing-remembered", "Asks for the list once and remembers it.", "fallba
 defect(
     "listing-on-stderr-only", "Reads the list from stderr only, where old versions print it.", "fallback:list-sessions"
 )(list_text=takes(lambda listing: replace(listing, stdout=b"")))
+defect(
+    "session-on-stderr",
+    "Takes the session of an answer that names none from a `session_id` on stderr.",
+    "fallback:list-sessions",
+    "result:stderr",
+)(read_json=session_of_stderr)

@@ -89,6 +89,18 @@ def before_long_line(text: str) -> str:
     return "\n".join(lines[:long])
 
 
+def shortened(port: Any, real: Any, plan: Plan) -> str | None:
+    """Shortens a path without a look at its links."""
+    cwd = real(plan)
+    return None if cwd is None else os.path.abspath(cwd)
+
+
+def asked_session(port: Any, real: Any, call: Call, plan: Plan, answer: Answer) -> Answer:
+    """Asks the arguments before the list, whichever tool they are for."""
+    session = call.arguments.get("sessionId")
+    return replace(answer, session=session) if isinstance(session, str) and session else real(call, plan, answer)
+
+
 defect(
     "list-for-number-as-session",
     "Asks for the list after a reply by an id that is a number, and reports the newest session.",
@@ -158,3 +170,13 @@ defect(
     "Reads the first hundred entries of the list alone.",
     "fallback:last",
 )(newest_entry=takes(lambda entries: entries[:100]))
+defect(
+    "list-in-shortened-path",
+    "Asks for the sessions in a directory whose path is shortened without a look at links: `link/..`.",
+    "fallback:cwd",
+)(listing_cwd=shortened)
+defect(
+    "undeclared-session-reported",
+    "Reports a `sessionId` that `chat` does not declare as the session of an answer that names none.",
+    "fallback:list-sessions",
+)(with_session=asked_session)

@@ -32,6 +32,11 @@ def left_after_signal(port: Any, real: Any, path: str, call: Call, outcome: Outc
         real(path, call, outcome)
 
 
+def removed_once_run(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
+    if outcome is not None or call.is_cancelled or call.is_timed_out:
+        real(path, call, outcome)
+
+
 defect(
     "system-kept-with-long-prompt",
     "Keeps the file for the system prompt when a call with a long prompt is cancelled.",
@@ -76,3 +81,8 @@ defect("kept-after-success", "Keeps the system prompt after a success.", "system
 defect("directory-kept", "Removes the system prompt but not its directory.", "system:removed:success")(
     remove_system=lambda port, real, path, call, outcome: os.unlink(path)
 )
+defect(
+    "system-file-left-unstarted",
+    "Leaves the file of the system prompt when gemini cannot be started.",
+    "system:removed:failure",
+)(remove_system=removed_once_run)

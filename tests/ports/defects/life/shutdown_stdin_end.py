@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from typing import Any
 
@@ -94,6 +95,17 @@ def waits_for_oldest(port: Any, real: Any) -> None:
     os._exit(0)
 
 
+def ends_in_turn(port: Any, real: Any) -> None:
+    """Ends the calls one after the other, as far as time allows."""
+    calls = list(port.calls)
+    for call in calls:
+        call.is_cancelled = True
+    ending = threading.Thread(target=lambda: [port.stop(call) for call in calls], daemon=True)
+    ending.start()
+    ending.join(EXIT_SECONDS)
+    os._exit(0)
+
+
 defect("end-of-input-overlooked", "Lives on after the end of its input.", "shutdown:stdin-end")(
     input_ended=overlooks_end
 )
@@ -163,3 +175,9 @@ defect(
     "shutdown:stdin-end:ignored-term",
     "shutdown:sigterm:group",
 )(shut_down=waits_for_oldest)
+defect(
+    "calls-ended-in-turn",
+    "Ends the calls that run one after the other when its input ends, and leaves those for which there is no time.",
+    "shutdown:stdin-end:ignored-term",
+    "shutdown:sigterm:group",
+)(shut_down=ends_in_turn)

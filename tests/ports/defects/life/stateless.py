@@ -7,8 +7,9 @@ from typing import Any
 
 from conditions import notes_method
 from defects.record import defect
+from planning import Plan
 from port import META, PROGRESS_SECONDS, UNSUPPORTED_VERSION
-from running import Call
+from running import Call, Cancelled
 from speaking import Message, RpcError
 from steps import after, before
 
@@ -120,6 +121,15 @@ def tells_though_cancelled(port: Any, real: Any, call: Call) -> None:
         port.write(port.progress(call))
 
 
+def list_not_cancelled(port: Any, real: Any, call: Call, plan: Plan) -> Any:
+    """Takes a cancellation for one more way in which a list may fail."""
+    try:
+        return real(call, plan)
+    except Cancelled:
+        call.is_cancelled = False
+        return None
+
+
 defect(
     "cancelled-told-of-it", "Tells progress once more when a call is cancelled.", "stateless:cancelled", "progress:end"
 )(cancel=after(told_of_cancellation))
@@ -169,3 +179,9 @@ defect(
     "Looks at the version of a request in `server/discover` alone.",
     "stateless:version",
 )(requested=before(notes_method), check_stateless=looks_in_discover)
+defect(
+    "stateless-list-cancelled-answered",
+    "Answers a call that is cancelled during its list of sessions, without a session.",
+    "stateless:cancelled",
+    "cancel:unanswered",
+)(list_sessions=list_not_cancelled)

@@ -1,6 +1,7 @@
 """Messages that meet an unusual moment or each other: ports that break `lifecycle`, `rpc`, `stdio` or `tools`."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -55,6 +56,13 @@ def inherited_is_known(port: Any, real: Any, identity: Any, params: Mapping[str,
     return None if params.get("name") in INHERITED else real(identity, params, stateless)
 
 
+def sent_past_lock(port: Any, real: Any, message: Message) -> None:
+    rest = memoryview(port.encoded(message))
+    with suppress(BrokenPipeError):
+        while rest:
+            rest = rest[os.write(1, rest) :]
+
+
 defect("every-200th-message-lost", "Overlooks every 200th message.", "lifecycle:ping")(receive=every(200, always(None)))
 defect("errors-written-later", "Writes a JSON-RPC error with the next message.", "rpc:error:method")(
     write=flushed_with_next
@@ -72,3 +80,9 @@ defect("tools-turned-by-cursor", "Lists the tools in another order after it was 
     list_tools=turned_by_cursor
 )
 defect("inherited-tools-unanswered", "Finds a tool named toString.", "tools:unknown")(begin_call=inherited_is_known)
+defect(
+    "ping-within-an-answer",
+    "Writes the answer to `ping` or `tools/list` into the middle of an answer that a client has not yet read whole.",
+    "stdio:stdout",
+    "stdio:framing",
+)(send=sent_past_lock)

@@ -224,6 +224,25 @@ def believes_exit(port: Any, real: Any, call: Call, exit: int, out: Any, err: An
     return real(call, exit, out, err)
 
 
+def notes_answered(port: Any, real: Any, call: Call, result: Any) -> None:
+    real(call, result)
+    port.memory.setdefault("answered", []).append(call.id)
+
+
+def keeps_late(port: Any, real: Any, method: str, params: Any) -> None:
+    """Keeps the id of an answered call that is cancelled, as a text."""
+    named = wanted(method, params)
+    if any(type(each) is type(named) and each == named for each in port.memory.get("answered", ())):
+        port.memory.setdefault("late", set()).add(str(named))
+    real(method, params)
+
+
+def dropped_when_late(port: Any, real: Any, id: Any, params: Any, stateless: bool) -> Call:
+    call = real(id, params, stateless)
+    call.is_cancelled = str(id) in port.memory.get("late", ())
+    return call
+
+
 defect(
     "cancel-ignored-after-failure",
     "Ignores cancellations from a failure on to the next success.",
@@ -328,3 +347,9 @@ defect(
     "Answers a cancelled call when gemini ends with 0 at SIGTERM.",
     "cancel:unanswered",
 )(outcome=believes_exit)
+defect(
+    "late-cancel-kept-as-text",
+    "Keeps the id of a cancellation that came too late as a text, and drops a later call whose id reads the same.",
+    "cancel:late",
+    "cancel:others",
+)(answer=notes_answered, notified=keeps_late, new_call=dropped_when_late)

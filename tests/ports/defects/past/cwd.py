@@ -115,6 +115,15 @@ def stays_in_directory(port: Any, real: Any, argv: tuple[str, ...], **options: A
         raise
 
 
+def refused_once(port: Any, real: Any, cwd: str) -> None:
+    try:
+        real(cwd)
+    except Refusal as refusal:
+        port.memory[cwd] = str(refusal)
+    if cwd in port.memory:
+        raise Refusal(port.memory[cwd])
+
+
 defect("directory-left-by-cancel", "Runs later calls in the directory of one that was cancelled.", "cwd:default")(
     cancel=before(keeps_directory), cwd=in_kept_directory
 )
@@ -197,3 +206,8 @@ defect(
     "Runs gemini where a link led when a call first named it, though it leads elsewhere now.",
     "cwd:used",
 )(cwd=link_read_once)
+defect(
+    "directory-made-later-refused",
+    "Goes on refusing a `cwd` that did not exist once, after it has been made.",
+    "cwd:used",
+)(check_cwd=refused_once)

@@ -9,6 +9,8 @@ from port import META, STATELESS, UNSUPPORTED_VERSION
 from speaking import INVALID_REQUEST, Message, RpcError
 from steps import after, before, notes
 
+LASTS = 5.0
+
 
 def caching_while_busy(port: Any, real: Any) -> Message:
     return {} if port.calls else real()
@@ -65,6 +67,12 @@ def version_checked_once(port: Any, real: Any, params: Any) -> None:
             raise
 
 
+def time_left(port: Any, real: Any, params: Any, stateless: bool) -> Message:
+    result = real(params, stateless)
+    expires = port.memory.setdefault("expires", time.monotonic() + LASTS)
+    return {**result, "ttlMs": int((expires - time.monotonic()) * 1000)} if stateless else result
+
+
 defect(
     "caching-lost-while-busy",
     "Says nothing of how long its list of tools is good while a call runs.",
@@ -101,3 +109,8 @@ defect(
     "Serves requests that name an unsupported protocol version once a call of 2026-07-28 has been served.",
     "stateless:version",
 )(new_call=after(notes_call), check_stateless=version_checked_once)
+defect(
+    "list-of-tools-expires",
+    "Says how long the list of tools lasts from the first list on, which comes to less than nothing.",
+    "stateless:caching",
+)(list_tools=time_left)

@@ -10,6 +10,7 @@ from planning import Plan
 from running import Call
 from steps import Step
 
+SHORT = 8
 TWO_ENDS = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*-----END [A-Z ]*PRIVATE KEY-----")
 
 
@@ -42,6 +43,16 @@ def private_too(name: str) -> Step:
     return ask
 
 
+def withheld_as_pattern(port: Any, real: Any, text: str, private: tuple[str, ...]) -> str:
+    """Looks for a short text at the borders of words, with the text itself as the pattern."""
+    for secret in private:
+        if len(secret.strip()) >= SHORT:
+            text = real(text, (secret,))
+        elif secret.strip():
+            text = re.sub(rf"(?<!\w){secret}(?!\w)", "[withheld]", text)
+    return text
+
+
 defect("stderr-divided-at-its-label", "Quotes what follows the last `Stderr: ` of stderr.", "error:stderr")(
     stderr_part=divided
 )
@@ -68,3 +79,8 @@ defect("home-of-stderr-shortened", "Writes a tilde for the home directory in std
 defect("model-withheld", "Withholds the model in stderr.", "error:stderr")(ask=private_too("model"))
 defect("session-withheld", "Withholds the session of a reply in stderr.", "error:stderr")(ask=private_too("sessionId"))
 defect("directory-withheld", "Withholds the directory of a call in stderr.", "error:stderr")(ask=private_too("cwd"))
+defect(
+    "short-prompt-is-a-pattern",
+    "Takes a short prompt for a regular expression to withhold it, and loses stderr when it is none.",
+    "error:stderr",
+)(withheld=withheld_as_pattern)

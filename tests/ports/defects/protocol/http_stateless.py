@@ -177,6 +177,14 @@ def version_of_list_unread(port: Any, real: Any, params: Any) -> None:
         real(params)
 
 
+def disconnected_once(port: Any, real: Any, call: Call) -> None:
+    """The watch comes by again and again; an id that is known has been dealt with."""
+    known = port.memory.setdefault("disconnected", [])
+    if call.id not in known:
+        known.append(call.id)
+        real(call)
+
+
 defect(
     "disconnection-spares-group",
     "Ends gemini but not what it has started when a client closes its connection.",
@@ -323,3 +331,8 @@ defect(
     "Lists its tools whatever version the header names.",
     "http:stateless:version",
 )(HttpPort, requested=before(notes_method), check_version=version_of_list_unread)
+defect(
+    "second-disconnect-of-id-overlooked",
+    "Does not cancel a disconnected request whose id another disconnected request had before.",
+    "http:stateless:disconnect",
+)(HttpPort, disconnected=disconnected_once)

@@ -1,15 +1,18 @@
 """Calls or ids too many or too long to be cancelled rightly: ports that break `cancel`."""
 
+import json
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from conditions import every
+from conditions import every, wanted
 from defects.record import defect
 from defects.size.shared import in_32_bits
 from running import Call
-from speaking import as_object
-from steps import Step, always
+from speaking import Message, as_object
+from steps import Step, always, before
 
+LATEST = 64
 LONG_ID = 64
 
 
@@ -41,6 +44,16 @@ def cancels_rounded(port: Any, real: Any, method: str, params: Any) -> None:
             port.cancel(call)
 
 
+def notes_request(port: Any, request: Message) -> None:
+    port.memory.setdefault("requests", deque(maxlen=LATEST)).append(json.dumps(request["id"]))
+
+
+def among_the_latest(port: Any, real: Any, method: str, params: Any) -> None:
+    named = wanted(method, params)
+    if named is None or json.dumps(named) in port.memory.get("requests", ()):
+        real(method, params)
+
+
 defect("third-cancel-ignored", "Ignores every third cancellation.", "cancel:child")(cancel=every(3, always(None)))
 defect("fifth-latest-uncancellable", "Cancels only the four calls that came last.", "cancel:child")(
     cancel=cancels_latest_four
@@ -59,3 +72,8 @@ defect(
 defect("large-ids-cancelled-alike", "Cancels every call whose id becomes the same double.", "cancel:others")(
     notified=cancels_rounded
 )
+defect(
+    "cancellation-behind-64-requests",
+    "Ignores the cancellation of a running call when 64 other requests have come behind it.",
+    "cancel:child",
+)(requested=before(notes_request), notified=among_the_latest)

@@ -1,7 +1,10 @@
 """Numbers, lengths and counts of other things: ports that break `arguments`, `cwd`, `lifecycle` or `process`."""
 
 import json
+import os
+import select
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +14,7 @@ from defects.size.shared import LINE
 from planning import PROPERTIES, Refusal
 from steps import before, gives
 
+UNREAD_SECONDS = 3.0
 UNDECLARED = 64 * 1024
 LONGEST_PATH = 260
 """What Windows calls MAX_PATH."""
@@ -49,6 +53,14 @@ def cut_variables(variables: Mapping[str, str]) -> dict[str, str]:
     return {name: value[:LINE] for name, value in variables.items()}
 
 
+def written_while_read(port: Any, real: Any, message: Any) -> None:
+    """A client that reads nothing for a while should not hold the server up."""
+    data = memoryview(port.encoded(message))
+    with suppress(BrokenPipeError):
+        while data and select.select([], [1], [], UNREAD_SECONDS)[1]:
+            data = data[os.write(1, data[: select.PIPE_BUF]) :]
+
+
 defect("seventeen-arguments-refused", "Refuses more than sixteen arguments.", "arguments:unknown")(
     texts=before(refuses_many)
 )
@@ -80,3 +92,9 @@ defect("large-variables-lost", "Hands no variable on of more than 8 KiB.", "proc
 defect("variables-cut-at-4-kib", "Hands on the first 4 KiB of a variable.", "process:environment")(
     environment=gives(cut_variables)
 )
+defect(
+    "message-given-up-unread",
+    "Leaves the rest of a message out when the client reads nothing for three seconds while it is written.",
+    "stdio:stdout",
+    "stdio:framing",
+)(write=written_while_read)

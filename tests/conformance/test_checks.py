@@ -32,6 +32,7 @@ CALL = Call(
     stdin_kind="null",
     stdin_eof=True,
     stdin_inherited=False,
+    stdin_saved=False,
     given={},
     stat=Stat(1, "R", 1, 1),
     children=(),

@@ -13,7 +13,7 @@ from gemini_mcp.gemini_cli.understanding import Understood, effective_prompt, un
 from gemini_mcp_conformance.judge.deviation import RESUMED, deviation, kind
 from gemini_mcp_conformance.judge.twins import unlike
 from gemini_mcp_conformance.see.attribution import Pending, claimed
-from gemini_mcp_conformance.see.call import Call, Stat
+from gemini_mcp_conformance.see.call import Call, Given, Stat
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation, Place, Run
 from gemini_mcp_conformance.spec import specification
 from gemini_mcp_conformance.spec.script import Script
@@ -35,9 +35,9 @@ def spec() -> Specification:
 def ran(*argv: str, number: int = 1, survivors: frozenset[int] = frozenset()) -> Run:
     given = tuple(element.encode() for element in argv)
     stat = Stat(7, "S", 7, 1)
-    started = Call(
-        number, "call", given, PLACE.work, {}, b"", "null", True, False, {}, stat, (), 1, 2, Path("/none"), False, False
-    )
+    given_files: dict[str, Given] = {}
+    journalled = (b"", "null", True, False, False, given_files, stat, (), 1, 2, Path("/none"), False, False)
+    started = Call(number, "call", given, PLACE.work, {}, *journalled)
     understood = understand(given)
     prompt = effective_prompt(understood, b"") if isinstance(understood, Understood) else None
     return Run(started, understood, prompt, survivors)

@@ -317,6 +317,42 @@ def test_a_call_that_is_easy_to_end_tells_nothing(fake: Fake) -> None:
     process.communicate(timeout=SECONDS)
 
 
+def test_an_orphan_is_in_the_group_and_not_below_the_call(fake: Fake) -> None:
+    process, call = running(fake, {"child": {"seconds": 60, "holds": "none", "orphan": True}}, {"hang": True})
+    (child,) = fake.call(call.number).children
+    assert (os.getpgid(child), parent(child) == process.pid) == (process.pid, False)
+    fake.close()
+    process.communicate(timeout=SECONDS)
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_a_flood_comes_before_stdin_is_read(fake: Fake) -> None:
+    fake.load([Play({"play": [{"unread": "read"}, {"flood": 100_000}, {"stdout": "Read."}]})])
+    with subprocess.Popen(
+        [fake.program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        assert len(process.stderr.read(100_000)) == 100_000
+        assert fake.calls()[-1].stdin is None
+        fake.release("read")
+        process.communicate(b"Asked.", timeout=SECONDS)
+    assert fake.calls()[-1].stdin == b"Asked."
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_stdin_under_another_number_is_noticed(fake: Fake, is_kept: bool) -> None:
+    ends = os.pipe()
+    (fake.root / "stdin").symlink_to(f"/proc/{os.getpid()}/fd/{ends[0]}")
+    kept = ends[:1] if is_kept else ()
+    subprocess.run([fake.program], stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, pass_fds=kept)
+    assert fake.calls()[-1].stdin_saved == is_kept
+    for end in ends:
+        os.close(end)
+
+
 def test_nothing_lives_after_close(fake: Fake) -> None:
     steps = [{"ignore": ["TERM", "INT", "HUP"]}, {"child": {"seconds": 60, "holds": "stdout", "ignore": ["TERM"]}}]
     process, call = running(fake, *steps, {"hang": True})

@@ -215,6 +215,9 @@ class HttpWire:
     def listen(self, on: bool) -> None:
         """Nothing: every answer has a connection of its own."""
 
+    def leave(self) -> None:
+        """Nothing: there is no pipe."""
+
     async def end(self, how: str) -> None:
         """Do nothing: the suite did not start the port."""
 

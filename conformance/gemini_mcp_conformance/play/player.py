@@ -179,6 +179,7 @@ class Player:
 
     async def _end(self, step: End) -> None:
         began, wire = time.monotonic(), self.session.wire
+        over = {run.call.number for run in self._gemini.runs() if run.call.ended is not None}
         await wire.end(step.how)
         if step.then is not None:
             await asyncio.sleep(THEN)
@@ -192,7 +193,8 @@ class Player:
         # What it has written last is read too, unless nobody reads.
         if has_exited and self.is_reading:
             await self.session.wait_for_end(patience.end)
-        await self.requests.gone(self._gemini.runs())
+        # What a gemini has left that had ended before is nobody's affair.
+        await self.requests.gone(tuple(run for run in self._gemini.runs() if run.call.number not in over))
         self.requests.expect_nothing()
 
     async def _listen(self, step: Listen) -> None:
@@ -202,7 +204,10 @@ class Player:
         if step.on:
             runs = self._gemini.runs()
             await polled(lambda: self._gemini.has_ended(runs), TIME_TO_END, 4 * PAUSE)
-        self.session.wire.listen(step.on)
+        if step.leaves:
+            self.session.wire.leave()
+        else:
+            self.session.wire.listen(step.on)
 
     async def _http(self, step: Http) -> None:
         wire = self.session.wire
@@ -211,7 +216,7 @@ class Player:
         if step.elsewhere and host is None:
             return
         message = self._located(step.message)
-        body = b"" if message is None else encode(message).strip()
+        body = step.body if message is None else encode(message).strip()
         headers = {**wire.usual(message), **step.headers}
         kept = wire.filled(headers)
         # Of a port without sessions, another client cannot be told from this one.
@@ -238,9 +243,9 @@ class Player:
         # A gemini that was only about to start when its call was cancelled may end later than the rest.
         cancelled = [each.step_number for each in self.requests.every if each.silence == "cancelled"]
         if cancelled:
-            runs, _ = claimed(self.requests.every, self._gemini.runs())
-            theirs = [run for number in cancelled for run in runs.get(number, ())]
-            await self.requests.gone(tuple(run for run in theirs if run.call.kind == "call"))
+            runs, unclaimed = claimed(self.requests.every, self._gemini.runs())
+            theirs = [run for number in cancelled for run in runs.get(number, ()) if run.call.kind == "call"]
+            await self.requests.gone((*theirs, *(run for run in unclaimed if run.call.kind == "list")))
 
     def _named(self, name: str) -> Pending:
         return next(pending for pending in self.requests.every if pending.step.name == name)

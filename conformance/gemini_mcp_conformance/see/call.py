@@ -54,8 +54,9 @@ class Call:
     """One start of gemini, as the fake saw it.
 
     `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
-    runs, and when a signal has ended it. `given` are the files that variables name. `is_prepared` says that it
-    has done what makes it harder to end, `is_unplayed` that it ended because none of the plays was for its command
+    runs, and when a signal has ended it. `stdin_inherited` is a stdin that is the port's own, and `stdin_saved`
+    says that another descriptor is. `given` are the files that variables name. `is_prepared` says that it has done what
+    makes it harder to end, `is_unplayed` that it ended because none of the plays was for its command
     line.
     """
 
@@ -68,6 +69,7 @@ class Call:
     stdin_kind: StdinKind
     stdin_eof: bool
     stdin_inherited: bool
+    stdin_saved: bool
     given: Mapping[str, Given]
     stat: Stat
     children: tuple[int, ...]

@@ -9,7 +9,7 @@ from typing import cast
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.steps import STEPS, Raw, Step
+from gemini_mcp_conformance.talk.steps import STEPS, Step
 
 
 def to_json(conversation: Conversation) -> Json:
@@ -30,10 +30,8 @@ def from_json(document: Json) -> Conversation:
 
 def _step(own: dict[str, Json]) -> Step:
     kind = STEPS[own.pop("kind")]
-    if kind is Raw:
-        own = {**own, "data": base64.b64decode(own["data"]), "cuts": tuple(own.get("cuts", ()))}
-    if "gone" in own:
-        own["gone"] = tuple(own["gone"])
+    own |= {name: base64.b64decode(own[name]) for name in ("data", "body") if name in own}
+    own |= {name: tuple(own[name]) for name in ("cuts", "gone") if name in own}
     if "scripts" in own:
         own["scripts"] = tuple(Script.from_json(script) for script in own["scripts"])
     return kind(**own)

@@ -44,8 +44,8 @@ DEAF: dict[str, Json] = {"ignore": ["TERM", "INT", "HUP"]}
 """A step behind which gemini ignores signals."""
 
 
-CHILD: Json = {"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"]}}
-"""A step that starts a process, which ignores SIGTERM."""
+CHILD: Json = {"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"], "orphan": True}}
+"""A step that starts a process, which ignores SIGTERM and whose parent has ended."""
 
 
 BEGUN: Json = {"stderr": "A run that has no end has begun.\n"}

@@ -112,11 +112,15 @@ class End:
 
 @dataclass(frozen=True)
 class Listen:
-    """Stop reading what the port writes, or go on with it after `wait` seconds and when gemini had time to end."""
+    """Stop reading what the port writes, or go on with it after `wait` seconds and when gemini had time to end.
+
+    Who leaves closes the pipe, and reads nothing any more.
+    """
 
     kind: ClassVar[str] = "listen"
     on: bool
     wait: float = 0.0
+    leaves: bool = False
 
 
 AUTHORITY, PORT, OTHER_SESSION = "{authority}", "{port}", "{other session}"
@@ -130,11 +134,13 @@ class Http:
     begun last by such a request.
 
     `elsewhere` sends it to another address of the port's machine. Nobody waits for the answer to what is only sent.
+    A `body` is sent as it is in the place of a message.
     """
 
     kind: ClassVar[str] = "http"
     verb: str = "POST"
     message: Json = None
+    body: bytes = b""
     headers: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
     elsewhere: bool = False
     until: Literal["answered", "sent"] = "answered"

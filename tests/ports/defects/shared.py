@@ -7,10 +7,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from answering import KEYS, Failure, Outcome
@@ -206,3 +207,14 @@ def decoded_in_pieces(size: int) -> Change:
         return "".join(piece.decode("utf-8", "replace") for piece in pieces).encode()
 
     return decoded
+
+
+def members(leader: int) -> Mapping[int, int]:
+    """The processes of a group that have not ended, each with the one that started it."""
+    found: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent, group = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+            if int(group) == leader and state not in "ZX":
+                found[int(folder.name)] = int(parent)
+    return found

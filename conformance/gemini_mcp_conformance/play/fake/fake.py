@@ -220,11 +220,12 @@ class Fake:
         return [f"{name}() {{", *(['case "$1" in', *arms, "esac"] if arms else ["return 0"]), "}"]
 
     def _tell_late_reader(self, scripts: Sequence[tuple[str, Script]]) -> None:
-        """Write down what a call waits for before it reads its stdin, if a script says so; no name is no reading."""
-        names = [str(step["unread"]) for _, script in scripts for step in script.play if "unread" in step]
-        if names:
+        """Write down what a call does before it reads its stdin, if a script says so; no name is no reading."""
+        late = [script.play for _, script in scripts if any("unread" in step for step in script.play)]
+        if late:
+            told = {key: value for step in late[0] for key, value in step.items()}
             (self._releases / ".taken").unlink(missing_ok=True)
-            _replace(self.root / "unread", f"{self._releases}/{names[0]}\n")
+            _replace(self.root / "unread", f"{self._releases}/{told['unread']}\n{told.get('flood', 0)}\n")
         else:
             (self.root / "unread").unlink(missing_ok=True)
 

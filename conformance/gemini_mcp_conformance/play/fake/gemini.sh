@@ -68,6 +68,13 @@ else stdin=file
 fi
 
 if [ "$stdin" != null ] && [ "$fd" -ef "$root/stdin" ]; then : > "$call.inherited"; fi
+# Whoever puts its stdin aside may forget to take it away from gemini.
+for other in "/proc/$me/fd/"*; do
+  case $other in
+    */0) ;;
+    *) if [ "$other" -ef "$root/stdin" ]; then : > "$call.saved"; fi ;;
+  esac
+done
 
 # A copy of the environment takes nearly as long as all the rest. Where everything that was expected is there, only the
 # variables that may name a file are kept.
@@ -123,14 +130,15 @@ done
 GEMINI_FAKE_CALL=$call
 export GEMINI_FAKE_CALL
 
-# The first call that has input may be told to wait until it reads, or never to read.
+# The first call that has input may be told to wait until it reads, or never to read, and to say much before.
 is_late_reader() {
-  [ "$kind" = call ] && [ -r "$root/unread" ] && read -r unread < "$root/unread" &&
+  [ "$kind" = call ] && [ -r "$root/unread" ] && { read -r unread && read -r flood; } < "$root/unread" &&
     (set -C; printf '' > "$unread.taken") 2>/dev/null
 }
 wait_to_read() {
   never=
   if is_late_reader; then
+    [ "$flood" = 0 ] || "$head" -c "$flood" /dev/zero >&2
     case $unread in
       */) never=yes ;;
       *)

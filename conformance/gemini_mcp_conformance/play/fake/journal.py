@@ -76,6 +76,7 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...], expected: M
         stdin_kind=cast("StdinKind", stdin_kind),
         stdin_eof=_exists(files, "eof"),
         stdin_inherited=_exists(files, "inherited"),
+        stdin_saved=_exists(files, "saved"),
         given={name: _given(files, name, environ[name]) for name in variables if name in environ},
         stat=Stat.parse(stat.decode("utf-8", "replace")),
         children=tuple(int(pid) for pid in (_bytes(files, "children") or b"").split()),

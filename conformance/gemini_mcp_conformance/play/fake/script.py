@@ -102,6 +102,9 @@ class _Writer:
         # What comes before the play is in gemini.sh. Without a name nothing is ever read.
         self.releases |= {str(value)} - {""}
 
+    def flood(self, value: Json) -> None:
+        """Nothing: so much goes to stderr before stdin is read, as `unread` says when."""
+
     def ignore(self, value: Json) -> None:
         self.ignored |= {*value}
         self.lines.append(f"trap '' {_signals(value)}")
@@ -113,10 +116,14 @@ class _Writer:
         closed = "".join(f" {output} /dev/null" for stream, output in _OUTPUTS.items() if stream != held)
         if passing:
             self.lines.append(f"trap '' {_signals(passing)}")
-        self.lines.append(f'"$sleep" {float(value["seconds"]):g} < /dev/null{closed} &')
+        started = (
+            f'"$sleep" {float(value["seconds"]):g} < /dev/null{closed} & '
+            """printf '%s\\n' "$!" >> "$call.children\""""
+        )
+        # What started an orphan has ended, so only their group tells that it is gemini's.
+        self.lines.append(f"({started})" if value.get("orphan") else started)
         if passing:
             self.lines.append(f"trap - {_signals(passing)}")
-        self.lines.append("""printf '%s\\n' "$!" >> "$call.children\"""")
 
     def close(self, value: Json) -> None:
         self.lines.append(f"exec {_OUTPUTS[value]}&-")
@@ -145,6 +152,7 @@ _STEPS: Mapping[str, Callable[[_Writer, Json], None]] = {
     "until": _Writer.until,
     "release": _Writer.release,
     "unread": _Writer.unread,
+    "flood": _Writer.flood,
     "ignore": _Writer.ignore,
     "child": _Writer.child,
     "close": _Writer.close,

@@ -48,6 +48,7 @@ def nested(depth: int) -> Json:
 
 STATS: Json = {
     "models": {"a-model": {"api": {"totalLatencyMs": 1234.5}, "tokens": {"total": 9223372036854776000}}},
+    "tools": {"totalCalls": 3, "totalSuccess": 1, "totalFail": 2, "byName": {"a_tool": {"count": 3, "fail": 2}}},
     "numbers": [0, -1, 0.1, -0.0, 1e21, 5e-324, 1.7976931348623157e308],
     "": [None, True],
     "deep": nested(DEEP),
@@ -99,6 +100,7 @@ TEXTS: Mapping[str, str] = {
     "quote-last": 'say "',
     "bom": "\ufeffafter a byte order mark\ufeff",
     "noncharacters": "\ufffd \ufffe \uffff \U0010ffff",
+    "picture": "![A dot](data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==) and https://example.org/a.png?b=1#c",
     "key": f"A key looks like {KEY}, and a header like Authorization: Bearer 0123456789abcdef.",
     "long-line": "x" * 70_000,
     "many-lines": "line\n" * 20_000,

@@ -23,7 +23,10 @@ EXITS = (1, 2, 3, 7, 42, *range(64, 79), 100, 101, 111, 120, 126, 127, 128, 134,
 # Without QUIT, which some shells ignore.
 SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE", "ALRM", "USR1", "USR2", "ILL", "BUS", "FPE", "XCPU")
 ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
-STDERRS = ("It failed.\n", "", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n")
+ADDRESSES = "See https://example.org/@google/gemini-cli, ssh://example.org/a@1.2 and mail me@example.org.\n"
+"""What has an `@`, and before it neither a name nor a password."""
+ODD_STDERRS = ("", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n", ADDRESSES)
+STDERRS = ("It failed.\n", *ODD_STDERRS)
 LONG_LINE = f"{'A long line. ' * 60}\n"
 """Longer than what a port may lose of stderr where it cuts it."""
 ECHOED = range(16, 4096)

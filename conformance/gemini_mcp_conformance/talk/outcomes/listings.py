@@ -23,11 +23,14 @@ WHENS = ("", " (3 hours ago)", " (Just now, current)")
 """When a session was last used; of the current one gemini says so."""
 NO_INDEX, NOBODYS = "\u0669" * 5, "nobodys-session"
 """What stands on a line that is no entry: its digits are those of another script."""
+NO_ENTRY = f"99999.0.1 is out [{NOBODYS}]"
+"""What has a number at its beginning, and is none of a list."""
 COUNTS = (1, 12, 120, 1800)
 """How many sessions a list holds; the longest is longer than 64 KiB."""
 NOISES: tuple[Json, ...] = (
     "",
     "[WARN] A notice [of a list].\n",
+    "[STARTUP] Ready.\n",
     "A line of a long notice that names no session.\n" * 3_000,
 )
 """What stands on the stream that has no list; the last one is more than a pipe holds."""
@@ -88,6 +91,8 @@ def _list(
     entries = [*others[:-1], entry(count, turn.session), *others[-1:]]
     if is_read:
         entries.insert(0, f"{indent}{NO_INDEX}. No entry of a list [{NOBODYS}]{behind}")
+    if newest(NO_ENTRY, plays.spec.invocation.listing.entry) is None:
+        entries.insert(0, NO_ENTRY)
     text = "\n".join(("", f"Available sessions for this project ({count}):", *entries)) + end
     printed = text.encode().replace(TITLE, DAMAGED + TITLE) if damage else text.encode()
     other = "stderr" if stream == "stdout" else "stdout"

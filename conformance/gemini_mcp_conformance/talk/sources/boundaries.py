@@ -259,14 +259,15 @@ class Boundaries(ToolMaker):
         inherited: Json = {name: value for name, value in self.everything.items() if name not in self.required}
         every: dict[str, Json] = {"__proto__": inherited, **UNKNOWN}
         unknown = {name: value for name, value in every.items() if name not in self.properties}
-        undeclared = (self._undeclared(), *self._undeclared_and_wrong(), self._misspelt(), unknown)
+        token: dict[str, Json] = {"_meta": {"progressToken": "among the arguments"}}
+        undeclared = (self._undeclared(), *self._undeclared_and_wrong(), self._misspelt(), unknown, token)
         # Whoever reads arguments once more after the answer may read what the tool does not declare.
         unnamed = self.sources.listed("No session is named here.", SESSION)
         steps = [call(tool, {**given, **self.usual, **each}, script)
                  for each in undeclared for given, script in ((everything, self.answer), ({}, unnamed))]  # fmt: skip
         title = f"Calls of `{tool}` with everything and with what it does not declare."
         shows = ("arguments:unknown", f"command:{kebab(tool)}:new-session", *everything_shows(spec, tool))
-        shows = (*shows, "fallback:list-sessions")
+        shows = (*shows, "fallback:list-sessions", "progress:unasked")
         yield self.conversation(f"{tool}-undeclared", title, steps, *shows, files=folder)
         absent = [(name, text) for name in self.properties for text in BLANKS if is_absent(name, text, spec.invocation)]
         relative = dict.fromkeys(directory, "elsewhere")

@@ -86,6 +86,12 @@ class Cancelling(Unending):
         # The same call as the first, which is over.
         again = self.hanging(tool, names[0], self.answers("Asked once more."), MARKS[0])
         steps.append(replace(again, name="", until="answered"))
+        # Last, so that no call has ended since when its session is asked for.
+        lists = self.sources.unnamed("It ended, and nobody asks for its session.", {"hang": True}, id="lists")
+        name, words = f"unlisted {tool}", f"Who lists nothing for {tool}?"
+        obeys = lists.behind({"until": "TERM"})
+        steps.append(self.ask(tool, words, obeys, session=session(name), name=name, until="started"))
+        steps += [Cancel(name), Request("tools/list")]
         shows = ("cancel:child", "cancel:unanswered", "cancel:others", "system:removed:cancel", LOGS, "cancel:group")
         shows = (*shows, "system:life")
         return self.conversation(tool, f"A cancelled {tool}.", steps, *shows, aside=True)

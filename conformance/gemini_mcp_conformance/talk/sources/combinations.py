@@ -207,7 +207,9 @@ class Combinations(Maker):
             own.replace("{uuid}", session(f"turn {number}")),
             tuple(text for text in private if isinstance(text, str)),
         )
-        meta: dict[str, Json] = {"example.org/note": ["é", None]} if row[WRITTEN] == "with metadata" else {}
+        # What results carry, a client may send back.
+        more = {"example.org/note": ["é", None], **dict.fromkeys(self.spec.outcome.meta.values(), "not of this call")}
+        meta: dict[str, Json] = more if row[WRITTEN] == "with metadata" else {}
         if row[TOKEN] in TOKENS:
             meta["progressToken"] = numbered(self.rotation.next(f"token {row[TOKEN]}", TOKENS[row[TOKEN]]), number)
         params: dict[str, Json] = {"name": self.tool, "arguments": arguments, **({"_meta": meta} if meta else {})}

@@ -21,6 +21,9 @@ BESIDE_MANY = "It failed beside many others.\n"
 FEW = 8
 """Calls that every port can run at once."""
 
+FLOOD, SLOW = 300_000, 2.5
+"""Bytes that gemini writes to stderr before it reads its stdin, and seconds until then; both are more than pipes and
+hasty ports have."""
 LONG = "prompt:long:whole"
 AFTER_FAILURE = "concurrency:after-failure"
 
@@ -123,12 +126,13 @@ class Concurrency(Together):
         name, words = self.spec.prompt(self.first), self.overlong("Unread, and long. ")
         if name is None or len(words) > (self.spec.longest(name) or len(words)):
             return
-        script = Script("unread", ({"unread": "read"}, *self.answers("Read at last.").play))
+        script = Script("unread", ({"unread": "read"}, {"flood": FLOOD}, *self.answers("Read at last.").play))
         own, aside, beside, other = (session(f"{each} the unread") for each in ("of", "aside of", "beside", "not"))
         long = self.ask(self.first, words, script, session=own, name="long", until="started")
         as_long = self.ask(self.last, self.overlong("Read, and as long. "), self.answers("At once."), session=other)
         steps = (long, self.quick(self.last, "aside", session=aside), as_long, Request("ping"), Request("tools/list"))
-        steps = (*steps, self.held(self.last, "beside", session=beside), Release("read"), Await("long"))
+        slow = self.ask(self.last, "What takes its time?", self.answers("It took it.", wait=SLOW), session=aside)
+        steps = (*steps, self.held(self.last, "beside", session=beside), slow, Release("read"), Await("long"))
         shows = (
             "concurrency:ping",
             "concurrency:list",

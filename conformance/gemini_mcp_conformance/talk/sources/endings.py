@@ -10,7 +10,20 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, End, Ending, Listen, Notify, Raw, Request, Step, call, told
+from gemini_mcp_conformance.talk.steps import (
+    Await,
+    Cancel,
+    End,
+    Ending,
+    Listen,
+    Notify,
+    Raw,
+    Release,
+    Request,
+    Step,
+    call,
+    told,
+)
 from gemini_mcp_conformance.talk.unending import CANCELLED, LOGS, MARKS, Unending
 
 ORDER = 61
@@ -20,6 +33,8 @@ TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
+HELD = 300
+"""Seconds that output is held open: longer than anybody waits for the end of a port."""
 DIGITS = "660007"
 """An id of two calls: of the one as a number, of the other as a text."""
 TELLS = 10.6
@@ -69,7 +84,11 @@ class Endings(Unending):
         yield self._end("stdin", title, "stdin", [*self._past("stdin"), HALF_A_LINE], *idle)
         yield self._end("stdin-unasked", "The end of stdin before any message.", "stdin", (), idle[0], greet=False)
         title = "The end of stdin while nobody reads an answer."
-        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle)
+        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, "system:removed:stdin-end")
+        title = "The end of stdin behind a client that reads no more"
+        for due, also in ((False, "."), (True, ", while an answer to it is due.")):
+            steps = self._abandoned_calls(due)
+            yield self._end(f"stdin-left{'-due' * due}", f"{title}{also}", "stdin", steps, *removed)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
         title = "The end of stdin while gemini ignores SIGTERM."
         ignored = "shutdown:stdin-end:ignored-term"
@@ -85,7 +104,7 @@ class Endings(Unending):
             "Is it listed now?",
             self.sources.listed("Listed again.", session("listed again"), {"wait": LONGER}),
         )
-        listed = ("fallback:list-sessions", "fallback:latest", LOGS)
+        listed = ("fallback:list-sessions", "fallback:latest", "fallback:failure", LOGS)
         lists = (self._abandoned(), self._abandoned(), again)
         yield self._end("stdin-after-list", title, "stdin", lists, shows[1], *listed)
         title = "The end of stdin, and SIGTERM soon after, while gemini ignores it."
@@ -106,7 +125,7 @@ class Endings(Unending):
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self.stubborn(), *shows, then=how)
             title = "SIGTERM while nobody reads an answer."
-            yield self._end(f"{name}-unread", title, how, self._unread(), _of_term(how)[0])
+            yield self._end(f"{name}-unread", title, how, self._unread(), *_of_term(how))
 
     def without_handshake(self, revision: str) -> Iterator[Conversation]:
         """A port may look after signals, or its calls, only once a client has greeted it."""
@@ -132,13 +151,26 @@ class Endings(Unending):
         title = f"The end of stdin behind a long call of the revision {revision}."
         return self._end(f"{revision}-late", title, "stdin", steps, *shows, revision=revision)
 
+    def _abandoned_calls(self, due: bool) -> list[Step]:
+        """Calls of every tool whose client closes both pipes, as one does that is killed; one is answered meanwhile."""
+        hung = [self.hanging(tool, f"left with {tool}", hangs(child=True), file="You are left.") for tool in self.names]
+        answer = self.hanging(self.last, "due", self.answers("Due.", release="due"))
+        left = Listen(False, leaves=True)
+        return [*hung, answer, left, Release("due"), Listen(False, SOON)] if due else [*hung, left]
+
     def _unread(self) -> list[Step]:
-        """An answer that fills every buffer."""
+        """An answer that fills every buffer, and a file that need not wait until it is read."""
         long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
-        return [Listen(False), self.ask(self.first, "Who reads it?", long, until="started"), Listen(False, SOON)]
+        asked = self.ask(self.first, "Who reads it?", long, until="started", file="You are not read.")
+        return [Listen(False), asked, Listen(False, SOON)]
 
     def _past(self, how: Ending) -> Iterator[Step]:
-        """What may have happened before nothing runs: a line without sense, and calls that ended in every way."""
+        """What may have happened before nothing runs: a line without sense, and calls that ended in every way.
+
+        The gemini of one has left a process behind that holds its output.
+        """
+        held = self.answers("Held.").behind({"child": {"seconds": HELD, "holds": "stdout"}})
+        yield self.ask(self.last, f"What is held before {how}?", held)
         name, tool = f"past of {how}", self.first
         yield from (Raw(b"This is no JSON.\n"), self.hanging(tool, name), Cancel(name))
         yield call(tool, self.wrong(tool))
@@ -192,4 +224,4 @@ class Endings(Unending):
         """A call that is answered when the port waits no longer for its list of sessions."""
         entry = f"{self.sources.entry(9, session('listed too late'))}\n"
         lists = self.sources.unnamed("Answered without a list.", {"stdout": entry}, {"hang": True}, id="lists")
-        return self.ask(self.first, "Who waits for the list?", lists)
+        return told(self.ask(self.first, "Who waits for the list?", lists), "of a list")

@@ -39,6 +39,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield from made.beside(tool)
     if apart:
         yield made.side_by_side(apart)
+    if names:
+        yield made.own_variables(names)
 
 
 class Files(Maker):
@@ -58,7 +60,8 @@ class Files(Maker):
             steps = (*steps, self.ask(tool, "What of a failure?", failing, file="You fail."))
             steps = (*steps, self.ask(tool, "What of everything?", holding, file="You hold.", **own))
             steps = (*steps, self.ask(tool, self.overlong("What of a long question? "), holding))
-            files, shows = {FOLDER: None}, ("process:held-output",)
+            removed = ("system:removed:success", "system:removed:failure") if self.spec.files(tool) else ()
+            files, shows = {FOLDER: None}, ("process:held-output", *removed)
             yield self.conversation(f"{tool}-{id}", TITLE, steps, *shows, files=files, aside=True)
 
     def closed_output(self, tool: str) -> Conversation:
@@ -69,7 +72,10 @@ class Files(Maker):
             self.ask(tool, f"Closed, then {end}", Script("closed", (*document, *closed, end)), file="You go on.")
             for end in ({"exit": 0}, {"exit": 3}, {"signal": "KILL"})
         ]
-        shows = ("result:text", "error:exit", "error:signal", *(("system:life",) if self.spec.files(tool) else ()))
+        late: tuple[Json, ...] = ({"close": "stdout"}, {"wait": MOMENT}, {"stderr": "The reason.\n"}, {"exit": 1})
+        steps.append(self.ask(tool, "Closed before the reason", Script("closed", late)))
+        life = ("system:life",) if self.spec.files(tool) else ()
+        shows = ("result:text", "error:exit", "error:signal", "error:stderr", *life)
         return self.conversation(f"{tool}-closed-output", TITLE, steps, *shows, aside=True)
 
     def alone(self, tool: str) -> Iterator[Conversation]:
@@ -109,6 +115,12 @@ class Files(Maker):
         for id, other in (("failure", failing), ("equal", equal)):
             steps = (held, other, Await("held"))
             yield self.conversation(f"{tool}-system-beside-{id}", TITLE, steps, "system:life", aside=True)
+
+    def own_variables(self, tools: Sequence[str]) -> Conversation:
+        """A port whose own environment has the variables that name the files of its calls."""
+        steps = [self._call(tool, number, self.answers("Mine.")) for number, tool in enumerate(tools)]
+        env = dict.fromkeys(self.spec.variables, "/no/such/file")
+        return self.conversation("system-prompts-of-the-port", TITLE, steps, "system:content", env=env)
 
     def side_by_side(self, tools: Sequence[str]) -> Conversation:
         steps = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, product
@@ -96,6 +97,7 @@ class OverHttp(Maker):
         for origin in STRANGERS:
             yield from (Http(message=each, headers={"origin": origin}) for each in (first, LIST))
         yield from (Http(message=each, headers={"origin": STRANGERS[0]}) for each in UNANSWERED)
+        yield from (Http(body=body, headers={"origin": STRANGERS[0]}) for body in (b"{", b"[]", b""))
         yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
         yield Request("tools/list")
 
@@ -230,7 +232,8 @@ class OverHttp(Maker):
         steps += [*(Http(message=each) for each in UNANSWERED), *map(self._late, self.names)]
         steps += [Http("DELETE", headers=OTHER), Http(message=LIST), Http("DELETE")]
         steps += [step for _ in range(MANY) for step in (self._beginning(), Http("DELETE", headers=OTHER))]
-        steps += [Http(message=LIST), *map(self._late, self.names)]
+        # Whoever gives ids of ended sessions again has no other left by now.
+        steps += [self._beginning(), self._beginning(), Http(message=LIST), *map(self._late, self.names)]
         shows = ("http:session:ended", "http:origin")
         return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
 
@@ -262,7 +265,8 @@ class OverHttp(Maker):
             yield from (Http(message=message, headers={header: value}) for value in (None, other))
         for name in ("NO-SUCH-TOOL", "no-such", "no-such-tools"):
             yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": name})
-        for tool, other in product(self.names, ("no-such-tool", None)):
+        encoded = b64encode(b"no-such").decode("ascii")
+        for tool, other in product(self.names, ("no-such-tool", f"=?base64?{encoded}?=", None)):
             asked = {"name": tool, "arguments": self.arguments(tool, "Whose name is it?")}
             yield Http(message=_message(revision, "tools/call", asked), headers={"mcp-name": other})
         for method, params in (("tools/call", called), ("tools/list", None), ("server/discover", None)):

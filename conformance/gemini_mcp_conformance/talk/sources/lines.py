@@ -155,6 +155,11 @@ class Lines(Together):
         }
         links = {"one/link": "../other", "one/up": "..", "one/within": "../other/one"}
         steps: list[Step] = [Arrange({"one": None, "other/one": None}, links, tuple(links))]
+        # A repository is no directory of its own.
+        steps.append(Arrange({"cloned/.git": None, "cloned/one": None, "cloned/other": None}))
+        beside = [self.held(tool, f"cloned {each}", directory=path(f"cloned/{each}")) for each in ("one", "other")]
+        steps += beside
+        steps += [step for each in beside for step in (Release(each.name), Await(each.name))]
         for first, named in (("first", None), ("first by name", self.spec.latest(tool))):
             steps.append(self.held(tool, first, session=named, directory=path("other")))
             for name, each in paths.items():

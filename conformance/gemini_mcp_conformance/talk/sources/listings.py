@@ -58,7 +58,7 @@ class Listings(Maker):
         listed = {
             "both": unnamed({"stderr": "some noise [x]\n"}, {"stdout": text}),
             "stderr": unnamed({"stderr": text}),
-            "again": unnamed({"stdout": last}),
+            "again": unnamed({"stderr": "[STARTUP] Ready.\n"}, {"stdout": last}),
             "the first": unnamed({"stdout": first}),
             # Gemini CLI before 0.24 prints the list to stderr.
             "head": unnamed({"stdout": "Available sessions:\n"}, {"stderr": text}),

@@ -14,11 +14,13 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.messages import notification, request
 from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Raw, Release, Request, Step, call
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Raw, Release, Request, Step, Until, call
 from gemini_mcp_conformance.talk.texts import SURROGATE
 
 ORDER = 30
 LONG = 10 << 20
+MOMENT, HALF = 0.4, 3.0
+"""Seconds after which a call ends between two halves of a line, and those between the halves."""
 UNICODE = "prompt:verbatim:unicode"
 SIZES = (4 << 10, 8 << 10, 64 << 10)
 """Bytes of buffers that programs like to read into."""
@@ -64,6 +66,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.wrong_params()
     yield made.pieces()
     yield made.pauses()
+    yield made.halves()
     yield made.together()
     yield made.full_lines()
     yield from made.long_lines()
@@ -169,6 +172,23 @@ class Malformed(Maker):
             steps.append(Raw(data, cuts, (answer,), until="answered", pause=pause))
         title = "Messages whose rest comes later."
         return self.conversation("pauses", title, (*steps, *self.alive("pauses")), "rpc:alive:chunks", aside=True)
+
+    def halves(self) -> Conversation:
+        """Half a line, while one call ends and another is cancelled; then the rest, of a message or of a request."""
+        steps: list[Step] = []
+        unheard = line(notification("notifications/no-such"))
+        asked = line(request("in halves", "tools/list", {}))
+        lines: tuple[tuple[str, bytes, Until], ...] = (("unheard", unheard, "sent"), ("asked", asked, "answered"))
+        for name, data, until in lines:
+            ended, gone = f"ended beside what is {name}", f"gone beside what is {name}"
+            brief = self.answers("Ended.", wait=MOMENT)
+            steps += [self.ask(self.last, f"No end, {gone}", hangs(stubborn=True), session=session(gone), name=gone,
+                               until="started"),
+                      self.ask(self.first, f"Who is {ended}?", brief, name=ended, until="started"),
+                      Cancel(gone, "sent"), Raw(data, (len(data) // 2,), until=until, pause=HALF),
+                      Await(gone), Await(ended)]  # fmt: skip
+        shows = ("rpc:alive:chunks", "cancel:ignored-term")
+        return self.conversation("halves", "Halves of lines beside calls.", steps, *shows, aside=True)
 
     def together(self) -> Conversation:
         """Several messages in one write, the last of which comes in two; and lines that end as on Windows."""

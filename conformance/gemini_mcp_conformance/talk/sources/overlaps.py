@@ -14,7 +14,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import fails, session
+from gemini_mcp_conformance.talk.plays import fails, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
 from gemini_mcp_conformance.talk.sources.concurrency import AFTER_FAILURE
 from gemini_mcp_conformance.talk.sources.listings import FALLBACK
@@ -47,6 +47,8 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
         yield made.alike(one, other)
     for tool in names:
         yield made.listing(tool)
+        if sources.spec.directory(tool) is not None:
+            yield made.lists(tool)
         yield made.twins(tool)
     reply = sources.spec.resumes
     if reply in names:
@@ -130,6 +132,26 @@ class Overlaps(Maker):
         steps = (held, *self._aside(name))
         title = f"Calls beside a `{tool}` that waits for the list of sessions."
         return self.conversation(f"{tool}-list", title, (*steps, Release(name), Await(name)), *BESIDE, *FALLBACK)
+
+    def lists(self, tool: str) -> Conversation:
+        """Two lists of sessions at once: a call beside them is cancelled, and then the older of two."""
+        older, newer = (self._listed(tool, place) for place in (FOLDER, ANOTHER))
+        newest = self._listed(tool, FOLDER, " again")
+        # Its list begins behind the call beside it.
+        begun = replace(older, scripts=(older.scripts[0].behind({"release": "older"}),), until="started")
+        beside = f"beside the lists of {tool}"
+        hung = self.ask(self.first, f"No end {beside}", hangs(), session=session(beside), name=beside, until="started")
+        steps: list[Step] = [begun, hung, Release("older"), newer, Cancel(beside), Release(older.name)]
+        steps += [Await(older.name), newest, Cancel(newer.name), Release(newest.name), Await(newest.name)]
+        title = f"Calls of `{tool}` that wait for lists of sessions, of which one is cancelled."
+        shows = ("cancel:others", "cancel:child", "concurrency:crossed", *FALLBACK)
+        return self.conversation(f"{tool}-lists", title, steps, *shows, files=dict.fromkeys((FOLDER, ANOTHER)))
+
+    def _listed(self, tool: str, place: str, when: str = "") -> Request:
+        """A call in a directory whose list of sessions waits."""
+        name = f"{tool}, listed in {place}{when}"
+        script = self.sources.listed(f"The answer to {name}.", session(name), {"release": name})
+        return self.ask(tool, f"Which session, {name}?", script, directory=path(place), name=name, until="listing")
 
     def in_line(self, kind: str, tool: str, shared: str | None) -> Conversation:
         """Three replies in one session: the second has all that the others have not, and is held as well."""

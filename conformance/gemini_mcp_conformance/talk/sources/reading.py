@@ -17,8 +17,8 @@ LISTS = 200
 ANSWER = "All work and no play. 서울 👍 "
 LATE, SOON = 3.5, 1.0
 """Seconds for which nobody reads, and until the answers fill every buffer."""
-IDLE = 11.0
-"""Seconds for which nobody asks for anything: programs like to give up after ten."""
+IDLE = 16.0
+"""Seconds for which nobody asks for anything: programs like to give up after ten or fifteen."""
 LOGS = "stdio:stderr:private"
 TIMES, MORE = 12_000, 36_000
 """How often an answer repeats it: some hundred kilobytes, more than a pipe and its reader hold, or over a megabyte."""
@@ -33,7 +33,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """Lists, nothing at all, calls side by side, and calls one after the other."""
     made = Reading(sources)
     yield made.lists()
-    yield made.idle()
+    yield from made.idle()
     yield made.together()
     if sources.spec.told_apart:
         yield made.side_by_side()
@@ -72,14 +72,17 @@ class Reading(Maker):
         title = "Messages that are written at once."
         return self.conversation("together", title, (*steps, *map(Await, names)), *shows, stdio=True)
 
-    def idle(self) -> Conversation:
-        """Nothing is asked for a while, but for a call that runs; then all is as before."""
+    def idle(self) -> Iterable[Conversation]:
+        """Nothing is asked for a while, where a call runs or none does; then all is as before."""
         held = self.ask(self.first, "Who waits?", self.answers("I do.", release="idle"), name="idle", until="started")
         served = [self.ask(tool, f"Who answers to {tool}?", self.answers("I do.")) for tool in self.names]
-        steps = (*served, held, Listen(False), Listen(True, IDLE), Release("idle"), Await("idle"))
-        steps = (*steps, Request("ping"), Request("tools/list"), *served)
+        again = (*served, Request("ping"), Request("tools/list"))
+        idle = (Listen(False), Listen(True, IDLE))
         shows = ("tools:order", "result:text", "command:once")
-        return self.conversation("idle", "Nobody asks for anything for a while.", steps, *shows)
+        title = "Nobody asks for anything for a while."
+        yield self.conversation("idle", title, (*served, *idle, *again), *shows)
+        title, steps = f"{title[:-1]}, and a call runs.", (*served, held, *idle, Release("idle"), Await("idle"))
+        yield self.conversation("idle-busy", title, (*steps, *again), *shows)
 
     def side_by_side(self) -> Conversation:
         """When the buffers are full a call is cancelled, which the port may notice as late as it is read."""
@@ -90,7 +93,8 @@ class Reading(Maker):
         unread = (Listen(False), *calls, Listen(False, SOON), Cancel(endless.name, "sent"), *late)
         unread = (*unread, Listen(True, LATE - SOON))
         held = self.held(self.spec.told_apart[0], "held meanwhile", session=session("held meanwhile"))
-        asked = (endless.name, *(each.name for each in late))
+        # A port may read none of the calls until it is read itself.
+        asked = (endless.name, *(each.name for each in late), *(f"call {number}" for number in range(CALLS)))
         steps = (held, endless, *unread, *map(Await, asked), Release(held.name), Await(held.name), Request("ping"))
         shows = (*SHOWN, "cancel:child", "cancel:unanswered", "concurrency:ping", "concurrency:list")
         return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *shows, aside=True)

@@ -1,6 +1,10 @@
 """Stderr that a failure quotes wrongly or not at all: ports that break `error:stderr`."""
 
+import os
+import threading
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +12,10 @@ from answering import STDERR_LIMIT, Answer, Failure, Outcome
 from defects.answer.shared import worded
 from defects.record import defect
 from planning import Plan
+from running import Call
+
+POLL_SECONDS = 0.02
+
 
 SHORT = 8
 
@@ -49,6 +57,34 @@ def whole_lines(port: Any, real: Any, text: str) -> str:
     return tail.partition("\n")[2] if len(text.encode("utf-8", "replace")) > STDERR_LIMIT else tail
 
 
+def until_closed(process: Any, err: Any) -> None:
+    """Notes how much there is on stderr when gemini closes its stdout."""
+    while process.returncode is None:
+        try:
+            os.readlink(f"/proc/{process.pid}/fd/1")
+        except FileNotFoundError:
+            with suppress(OSError, ValueError):
+                process.heard = os.fstat(err.fileno()).st_size
+            return
+        except OSError:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def listening(port: Any, real: Any, call: Call, *arguments: Any) -> Any:
+    process = real(call, *arguments)
+    process.heard = None
+    port.memory[call] = process
+    threading.Thread(target=until_closed, args=(process, arguments[-2]), daemon=True).start()
+    return process
+
+
+def as_heard(port: Any, real: Any, call: Call, exit: int, out: Any, err: Any) -> Any:
+    heard = port.memory.pop(call).heard
+    outcome = real(call, exit, out, err)
+    return outcome if heard is None else replace(outcome, stderr=outcome.stderr[:heard])
+
+
 defect("damaged-stderr-dropped", "Quotes nothing of a stderr that is no UTF-8.", "error:stderr")(
     stderr_part=lambda port, real, failure: "\nStderr: " if "\ufffd" in (failure.stderr or "") else real(failure)
 )
@@ -81,3 +117,8 @@ defect(
     "Leaves out the line of stderr that the cut divides, also when no other follows.",
     "error:stderr:tail",
 )(tail=whole_lines)
+defect(
+    "stderr-ends-with-stdout",
+    "Reads no more of stderr once gemini has closed its stdout, though it fails later and says why.",
+    "error:stderr",
+)(begin=listening, outcome=as_heard)

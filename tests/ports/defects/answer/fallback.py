@@ -13,6 +13,9 @@ from planning import Plan
 from running import LIST, LISTING_TIMEOUT, TIMEOUT, Call
 from steps import Step, always, for_tool, gives, takes
 
+ENTRY_WITHOUT_BLANK = re.compile(r"\s*([0-9]+)\.\s*.*\[([^\[\]\s]+)\][^\[\]]*")
+
+
 IN_BRACKETS = re.compile(r"\[([^\[\]\s]+)\]")
 
 
@@ -150,3 +153,13 @@ defect("listed-every-time", "Asks for the list after every call.", "fallback:unn
 defect("listed-after-replies", "Asks for the list after every reply.", "fallback:unneeded")(
     ask=for_tool("chat-reply", then_lists)
 )
+defect(
+    "version-is-an-entry",
+    "Takes a line for an entry of the list that begins with a version, such as `2.0.1 is out [npm]`.",
+    "fallback:last",
+)(entry_pattern=lambda port, real: ENTRY_WITHOUT_BLANK)
+defect(
+    "list-glued-to-stderr",
+    "Puts the stderr of a list right behind its stdout, on the line of a last entry that no newline ends.",
+    "fallback:brackets",
+)(list_text=lambda port, real, listing: port.decode(listing.stdout) + port.decode(listing.stderr))

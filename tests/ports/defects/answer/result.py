@@ -13,6 +13,9 @@ from defects.shared import reads
 from speaking import Message, as_object
 from steps import Step, always, for_tool, gives, raises, takes
 
+PICTURE = re.compile(r"data:(image/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]{16,}={0,2})")
+
+
 KEYS = ("response", "error", "session_id", "warnings")
 
 
@@ -158,6 +161,28 @@ def is_text(value: object) -> bool:
 def notes_warnings(result: Message) -> Message:
     meta = result.get("_meta", {})
     return {**result, "_meta": {"notes" if key == "warnings" else key: value for key, value in meta.items()}}
+
+
+def with_pictures(port: Any, real: Any, answer: Any) -> Any:
+    result = real(answer)
+    pictures = [{"type": "image", "data": each[2], "mimeType": each[1]} for each in PICTURE.finditer(answer.text)]
+    return {**result, "content": [*result["content"], *pictures]}
+
+
+def failing_with_tools(port: Any, real: Any, value: Any, stderr: str) -> Any:
+    answer = real(value, stderr)
+    match value.get("stats"):
+        case {"tools": {"totalFail": int(count)}} if count > 0:
+            raise Failure(f"{count} tools that gemini called failed.", stderr, answer.text[:200])
+        case _:
+            return answer
+
+
+def with_stderr(port: Any, real: Any, stdout: str, stderr: str) -> Any:
+    """Looks through both outputs for JSON, as when `2>&1` has joined them, and passes over what is no answer."""
+    answer = real(stdout, stderr)
+    later = [value for _, value in port.scan(stderr).objects if isinstance(value.get("response"), str)]
+    return replace(answer, text=port.whole(later[-1]["response"])) if later else answer
 
 
 defect("content-is-text", "Returns the text where the array of content should be.", "result:content")(
@@ -335,3 +360,19 @@ defect("odd-warnings-spelt-out", "Makes texts of warnings that are none.", "resu
 defect("warnings-under-another-key", "Reports the warnings in `_meta` under a key of its own.", "result:warnings:key")(
     success=gives(notes_warnings)
 )
+defect(
+    "picture-beside-text",
+    "Adds an item of the type `image` to the content when an answer holds a picture as a `data:` address.",
+    "result:content",
+)(success=with_pictures)
+defect(
+    "failed-tool-fails-call",
+    "Calls an answer an error when its statistics count a tool that failed on the way.",
+    "result:success",
+    "result:text",
+)(read_json=failing_with_tools)
+defect(
+    "response-on-stderr",
+    "Takes an object with a `response` that a gemini which succeeds writes to stderr for a later answer.",
+    "result:stderr",
+)(read_stdout=with_stderr)

@@ -11,7 +11,7 @@ from conditions import refused, results
 from defects.call.shared import reads_argument, values
 from defects.record import defect
 from planning import PROPERTIES, Refusal
-from running import Call
+from running import LIST, LISTING_TIMEOUT, Call
 from speaking import Message
 from steps import Change, Step, after, for_tool, gives, refuses, takes
 
@@ -124,6 +124,22 @@ def from_snake_case(port: Any, real: Any, tool: str, arguments: Mapping[str, Any
     return real(tool, {**{SNAKE[name]: value for name, value in arguments.items() if name in SNAKE}, **arguments})
 
 
+def with_hint(port: Any, real: Any, sentence: str) -> Any:
+    """Says which session there is when it refuses one."""
+    if not sentence.startswith("`sessionId`"):
+        return real(sentence)
+    call = Call(None, "chat-reply", {})
+    port.calls.append(call)
+    try:
+        outcome = port.run(call, ("gemini", LIST), None, port.environment(None), None, LISTING_TIMEOUT)
+        newest = port.newest(outcome)
+    except Failure:
+        newest = None
+    finally:
+        port.calls.remove(call)
+    return real(f"{sentence} The newest session is {newest}." if newest else sentence)
+
+
 defect("control-characters-passed", "Passes a model with control characters.", "arguments:control")(
     check_word=takes(lambda text: "".join(filter(str.isprintable, text)))
 )
@@ -221,3 +237,8 @@ defect(
 defect("arguments-in-snake-case", "Reads `system_prompt` and `session_id` as well.", "arguments:unknown")(
     texts=from_snake_case
 )
+defect(
+    "refused-session-listed",
+    "Asks gemini for the list of sessions when it refuses a `sessionId`, so as to name one in the error.",
+    "arguments:refused:not-started",
+)(refused=with_hint)

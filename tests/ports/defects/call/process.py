@@ -1,6 +1,7 @@
 """What gemini inherits, and the pipes it reads and writes: ports that break `process`."""
 
 import os
+import stat
 import subprocess
 import time
 from collections.abc import Mapping
@@ -68,6 +69,22 @@ def appends_prompt(argv: tuple[str, ...]) -> bool:
     return "-r" in argv and any(word.startswith("--prompt=") for word in argv)
 
 
+def is_prompt_file(stdin: Any) -> bool:
+    """Whether this stdin holds a prompt: what gemini gets else is a device."""
+    return stat.S_ISREG(os.fstat(stdin.fileno()).st_mode)
+
+
+def stdin_kept(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    """Puts the server's own stdin aside, as a program does that moves a file to 0 before it starts another."""
+    if not is_prompt_file(options["stdin"]):
+        return real(argv, **options)
+    kept = os.dup(0)
+    try:
+        return real(argv, pass_fds=(kept,), **options)
+    finally:
+        os.close(kept)
+
+
 defect(
     "own-system-unset",
     "Withholds the GEMINI_SYSTEM_MD of its own environment after a call that had a system prompt.",
@@ -126,3 +143,8 @@ defect(
 defect("stdin-left-open", "Gives gemini an open pipe as stdin and never closes it.", "process:stdin:ended")(
     spawn=with_stdin(subprocess.PIPE), prompt_form=takes(lambda prompt: prompt[:100_000])
 )
+defect(
+    "stdin-open-under-another-number",
+    "Leaves the server's own stdin open in gemini under another number when the prompt goes to stdin.",
+    "process:stdin",
+)(spawn=stdin_kept)

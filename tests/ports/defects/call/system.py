@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from answering import Answer
+from answering import Answer, Failure
 from defects.record import defect
 from planning import Plan, Refusal
-from running import Call, Environment
+from running import LIST, LISTING_TIMEOUT, Call, Environment
 from steps import always, before, for_tool, gives, latest_repeated, takes
+
+VARIABLE = "GEMINI_SYSTEM_MD"
 
 
 def blank_kept_beside_stdin(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
@@ -86,6 +88,19 @@ def readable(path: str) -> str:
     return path
 
 
+def listed(port: Any, call: Call, plan: Any, words: tuple[str, ...], env: dict[str, str]) -> Any:
+    """The list of sessions, with more words on its command line or another environment."""
+    try:
+        return port.run(call, (plan.argv[0], *words, LIST), port.listing_cwd(plan), env, None, LISTING_TIMEOUT)
+    except Failure:
+        return None
+
+
+def list_with_empty_variable(port: Any, real: Any, call: Call, plan: Any) -> Any:
+    env = port.environment(None)
+    return listed(port, call, plan, (), env if plan.system else {VARIABLE: "", **env})
+
+
 defect(
     "blank-system-beside-stdin",
     "Writes a system prompt of blanks into a file when the prompt goes to stdin.",
@@ -145,3 +160,8 @@ defect("system-file-removed-early", "Removes the system prompt while gemini runs
 defect("system-file-for-everybody", "Lets everybody read the system prompt.", "system:mode")(
     write_system=gives(readable)
 )
+defect(
+    "empty-variable-in-list",
+    "Sets an empty GEMINI_SYSTEM_MD when it asks for the list of sessions after a call without a system prompt.",
+    "system:absent",
+)(list_sessions=list_with_empty_variable)

@@ -9,6 +9,9 @@ from defects.call.shared import BLOCK
 from defects.record import defect
 from steps import gives, takes
 
+VARIABLE = "GEMINI_SYSTEM_MD"
+
+
 CHUNK = 65_536
 
 
@@ -27,6 +30,10 @@ def unless_like_prompt(port: Any, real: Any, tool: str, texts: Mapping[str, str]
 def in_chunks(raw: bytes) -> bytes:
     chunks = (raw[at : at + CHUNK] for at in range(0, len(raw), CHUNK))
     return "".join(chunk.decode("utf-8", "replace") for chunk in chunks).encode()
+
+
+def own_variable_last(port: Any, real: Any, path: str | None) -> Any:
+    return {**real(path), **{name: value for name, value in os.environ.items() if name == VARIABLE}}
 
 
 defect(
@@ -64,3 +71,8 @@ defect(
     "Spoils a character of the system prompt that lies across a multiple of 65,536 bytes.",
     "system:content",
 )(system_bytes=gives(in_chunks))
+defect(
+    "own-system-wins",
+    "Lets the GEMINI_SYSTEM_MD of the server's own environment win over the system prompt of a call.",
+    "system:content",
+)(environment=own_variable_last)

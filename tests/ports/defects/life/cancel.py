@@ -2,14 +2,13 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 from conditions import has_listed, noted_alone, notes_listing, wanted
-from defects.life.shared import has_printed, leader_only, never_kills, notes_output, processes, size_of
+from defects.life.shared import has_printed, leader_only, never_kills, notes_output, size_of
 from defects.record import defect
-from defects.shared import cancelled_answered, is_unknown, only_asks, spares_group, stops_leader
+from defects.shared import cancelled_answered, is_unknown, members, only_asks, spares_group, stops_leader
 from running import GRACE, LIST, Call
 from speaking import INVALID_REQUEST, as_object
 from steps import after, before
@@ -53,13 +52,6 @@ def third_spares_group(port: Any, real: Any, call: Call) -> None:
 def group_of_third_spared(port: Any, real: Any, call: Call, process: Any) -> int:
     process.wait()
     return group_spared(port, real, call, process) if call is port.memory.get("spared") else real(call, process)
-
-
-def members(group: int) -> Iterator[int]:
-    for each in processes():
-        with suppress(ProcessLookupError):
-            if os.getpgid(each) == group:
-                yield each
 
 
 def kills_members_asked(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
@@ -168,6 +160,16 @@ def answers_unknown(port: Any, method: str, params: Any) -> None:
         port.send_error(None, -32602, "The request is unknown.")
 
 
+def spares_orphans(port: Any, real: Any, leader: int, number: signal.Signals) -> None:
+    """Signals gemini and what still hangs below it when it is first signalled."""
+    every = members(leader)
+    orphans = {pid for pid, parent in every.items() if pid != leader and parent not in every}
+    spared = port.memory.setdefault(leader, orphans)
+    for pid in every.keys() - spared:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 defect("cancel-of-zero-overlooked", "Takes the ids 0 and '' of a cancellation for none.", "cancel:falsy-id")(
     notified=needs_true_id
 )
@@ -257,3 +259,10 @@ defect(
 defect("unknown-cancel-answered", "Answers the cancellation of an unknown call with an error.", "cancel:unknown")(
     notified=before(answers_unknown)
 )
+defect(
+    "orphans-spared",
+    "Ends gemini and the processes below it, but not one of its group whose parent has ended.",
+    "cancel:group",
+    "shutdown:stdin-end:group",
+    "shutdown:sigterm:group",
+)(signal_group=spares_orphans)

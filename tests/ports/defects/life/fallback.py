@@ -11,6 +11,9 @@ from defects.record import defect
 from planning import Plan
 from running import LIST, Call, Cancelled
 
+LISTING_GRACE = 8.0
+
+
 MOST = 8
 PLACES = threading.Semaphore(MOST)
 
@@ -82,6 +85,13 @@ def reads_stderr_of_list(port: Any, real: Any, call: Call, process: Any) -> int:
     return exit
 
 
+def spares_who_reports(port: Any, real: Any, call: Any, now: float) -> Any:
+    # Progress is told every five seconds.
+    if call.token is not None and call.progress and now < call.next_progress - 5.0 + LISTING_GRACE:
+        return None
+    return real(call, now)
+
+
 defect(
     "two-hung-lists-end-listing",
     "Asks for no list any more in a directory where two lists in succession have hung.",
@@ -111,3 +121,8 @@ defect(
     "Reads the stderr of a list of sessions after it has ended, from a pipe that fills up before.",
     "fallback:list-sessions",
 )(start=stderr_of_list_unread, wait=reads_stderr_of_list)
+defect(
+    "progress-restarts-the-clock",
+    "Restarts the clock of a run with each progress that it tells, so a list that hangs never ends.",
+    "fallback:failure",
+)(check_deadline=spares_who_reports)

@@ -67,6 +67,12 @@ def registered_token(port: Any, real: Any, call: Call) -> Message:
     return message
 
 
+def half_of_the_way(port: Any, real: Any, call: Any) -> Any:
+    message = real(call)
+    params = {**message["params"], "progress": round(1 - 0.5**call.progress, 1), "total": 1}
+    return {**message, "params": params}
+
+
 defect(
     "later-progress-under-token-of-same-text",
     "Sends the later progress of a call with the token of another that runs and whose token has the same text.",
@@ -105,3 +111,8 @@ defect(
     "progress:increase",
     "progress:token",
 )(report_progress=before(registers_token), progress=registered_token)
+defect(
+    "progress-nears-its-end",
+    "Tells progress that goes half of the way left each time, in tenths: 0.5, 0.8, 0.9, and then 0.9 again.",
+    "progress:increase",
+)(progress=half_of_the_way)

@@ -5,7 +5,7 @@ import select
 import threading
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from defects.record import defect
@@ -104,6 +104,41 @@ def inherited_methods(port: Any, real: Any, request: Message, params: Any, state
     return {} if stateless and request["method"] in INHERITED else real(request, params, stateless)
 
 
+def read_piece() -> bytes:
+    return os.read(0, 1 << 16)
+
+
+def lines_that_block(port: Any, real: Any) -> Iterator[bytes]:
+    is_free = port.memory["free"]
+    rest = b""
+    while True:
+        if rest:
+            is_free.clear()
+        try:
+            piece = read_piece()
+        finally:
+            is_free.set()
+        if not piece:
+            break
+        *whole, rest = (rest + piece).split(b"\n") if b"\n" in piece else [rest + piece]
+        for line in whole:
+            yield line + b"\n"
+    if rest:
+        yield rest
+
+
+def free_first(port: Any, real: Any) -> None:
+    port.memory["free"] = threading.Event()
+    port.memory["free"].set()
+    real()
+
+
+def when_free(port: Any, real: Any, *arguments: Any) -> Any:
+    if threading.current_thread() is not threading.main_thread():
+        port.memory["free"].wait()
+    return real(*arguments)
+
+
 defect(
     "piece-dropped-after-pause",
     "Forgets the first piece of a message when the next does not come within three seconds.",
@@ -146,3 +181,9 @@ defect(
     "Answers a stateless request with an empty result whose method is a name that every JavaScript object has.",
     "rpc:error:method",
 )(result=inherited_methods)
+defect(
+    "blocked-by-half-a-line",
+    "Does nothing else while a part of a line has come without its end: no answer is sent, and no gemini is killed.",
+    "rpc:alive:chunks",
+    "concurrency:lost",
+)(serve=free_first, lines=lines_that_block, write=when_free, signal_group=when_free)

@@ -1,7 +1,9 @@
 """What the end of the input leaves running: ports that break `shutdown:stdin-end`."""
 
 import os
+import select
 import signal
+import sys
 import threading
 import time
 from typing import Any
@@ -106,6 +108,22 @@ def ends_in_turn(port: Any, real: Any) -> None:
     os._exit(0)
 
 
+def write_or_die(port: Any, real: Any, message: Any) -> None:
+    try:
+        sys.stdout.buffer.write(port.encoded(message))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os._exit(1)
+
+
+def flushes_first(port: Any, real: Any) -> Any:
+    poll = select.poll()
+    poll.register(1, 0)
+    if any(state & (select.POLLERR | select.POLLHUP) for _, state in poll.poll(0)):
+        os._exit(1)
+    return real()
+
+
 defect("end-of-input-overlooked", "Lives on after the end of its input.", "shutdown:stdin-end")(
     input_ended=overlooks_end
 )
@@ -181,3 +199,15 @@ defect(
     "shutdown:stdin-end:ignored-term",
     "shutdown:sigterm:group",
 )(shut_down=ends_in_turn)
+defect(
+    "dies-of-closed-stdout",
+    "Dies at once when it has something to say to a client that has closed its end, and leaves other calls running.",
+    "shutdown:stdin-end:group",
+)(write=write_or_die)
+defect(
+    "flushes-before-it-ends-calls",
+    "Flushes stdout before it ends what runs, and dies of that when the client has closed its end of stdout, too.",
+    "shutdown:stdin-end:group",
+    "shutdown:stdin-end:ignored-term",
+    "system:removed:stdin-end",
+)(shut_down=flushes_first)

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -175,6 +176,43 @@ def removes_empty_directory(port: Any, real: Any, path: str, *others: Any) -> No
         os.rmdir(os.path.dirname(path))
 
 
+def remove(path: str) -> None:
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+
+
+def keep_for_answer(port: Any, real: Any, path: str, call: Any, outcome: Any) -> None:
+    port.memory[call] = path
+
+
+def answer_and_remove(port: Any, real: Any, call: Any, result: Any) -> None:
+    path = port.memory.pop(call, None)
+    if path is None:
+        real(call, result)
+        return
+    with port.output:
+        if not call.is_cancelled:
+            call.is_answered = True
+            message = {"jsonrpc": "2.0", "id": call.id, "result": port.finished(result, call.stateless)}
+            data = port.encoded(message)
+            with suppress(BrokenPipeError):
+                sys.stdout.buffer.write(data[:-1])
+                sys.stdout.buffer.flush()
+            remove(path)
+            with suppress(BrokenPipeError):
+                sys.stdout.buffer.write(data[-1:])
+                sys.stdout.buffer.flush()
+        remove(path)
+
+
+def serve_and_remove(port: Any, real: Any, call: Any) -> None:
+    try:
+        real(call)
+    finally:
+        path = port.memory.pop(call, None)
+        if path is not None:
+            remove(path)
+
+
 defect(
     "file-named-by-length",
     "Names the directory of a system prompt by its length.",
@@ -282,3 +320,9 @@ defect(
     "Leaves the directory of the system prompt when gemini has put a file into it.",
     "system:removed:success",
 )(remove_system=removes_empty_directory)
+defect(
+    "file-waits-for-reader",
+    "Removes a system prompt when its answer has been written, so it stays if the input ends and nobody has read that.",
+    "system:removed:stdin-end",
+    "system:removed:sigterm",
+)(remove_system=keep_for_answer, answer=answer_and_remove, serve_call=serve_and_remove)

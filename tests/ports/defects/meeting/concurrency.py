@@ -1,5 +1,6 @@
 """Calls side by side that have one thing more in common: ports that break `concurrency`."""
 
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -148,6 +149,18 @@ def takes_those_before_along(port: Any, real: Any, call: Call, turn: str | None)
     real(call, turn)
 
 
+def turn_of_repository(port: Any, real: Any, tool: str, texts: Any) -> Any:
+    turn = real(tool, texts)
+    if tool != "chat-reply" or port.resumed(texts) != "latest":
+        return turn
+    place = os.path.realpath(texts.get("cwd", "."))
+    while not os.path.exists(os.path.join(place, ".git")):
+        if place == os.path.dirname(place):
+            return turn
+        place = os.path.dirname(place)
+    return f"latest in {place}"
+
+
 defect(
     "cancelled-call-keeps-slot",
     "Runs eight gemini at once, and one less after each call that was cancelled.",
@@ -228,3 +241,8 @@ defect(
     "Lets the third reply of a session start beside the first when the second is cancelled while it waits.",
     "concurrency:same-session",
 )(end_turn=takes_those_before_along)
+defect(
+    "latest-of-a-repository",
+    "Lets replies to the latest sessions of two directories wait for each other that lie in one git repository.",
+    "concurrency:other-session",
+)(turn=turn_of_repository)

@@ -13,7 +13,7 @@ from defects.meeting.shared import has, is_latest
 from defects.record import defect
 from http_port import HttpPort
 from planning import Plan
-from running import LISTING_TIMEOUT, Call
+from running import LIST, LISTING_TIMEOUT, Call
 from steps import Step, gives, only
 
 LISTS = 4
@@ -126,6 +126,29 @@ def listed_on_stdout_with_model(port: Any, real: Any, call: Call, plan: Plan) ->
     return replace(listing, stderr=b"") if listing is not None and "-m" in plan.argv else listing
 
 
+def begin_in_place(port: Any, real: Any, call: Any, argv: Any, *others: Any) -> Any:
+    process = real(call, argv, *others)
+    if argv[-1] == LIST:
+        port.memory.setdefault("listing", set()).add(call)
+        port.memory["place"] = call
+    return process
+
+
+def leave_place(port: Any, real: Any, call: Any, plan: Any) -> Any:
+    try:
+        return real(call, plan)
+    finally:
+        port.memory.get("listing", set()).discard(call)
+        if port.memory.get("place") is call:
+            port.memory["place"] = None
+
+
+def stop_in_place(port: Any, real: Any, call: Any) -> None:
+    place = port.memory.get("place")
+    is_meant = call in port.memory.get("listing", ()) and call.is_cancelled and not call.is_timed_out
+    real(call if not is_meant or port.is_ending or place is None else place)
+
+
 defect(
     "http-list-in-own-directory",
     "Asks for the list of sessions in its own directory over HTTP.",
@@ -207,3 +230,9 @@ defect(
     "Reads the list of sessions from stdout alone when the call names a model.",
     "fallback:stderr",
 )(list_sessions=listed_on_stdout_with_model)
+defect(
+    "one-place-for-lists",
+    "Ends the newest list of sessions when a call is cancelled that asks for one, also when that is another call's.",
+    "fallback:list-sessions",
+    "cancel:others",
+)(begin=begin_in_place, list_sessions=leave_place, stop=stop_in_place)

@@ -3,8 +3,9 @@
 import json
 import os
 import re
+import select
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -63,6 +64,32 @@ def sent_past_lock(port: Any, real: Any, message: Message) -> None:
             rest = rest[os.write(1, rest) :]
 
 
+def read_piece() -> bytes:
+    return os.read(0, 1 << 16)
+
+
+def lines_that_are_dropped(port: Any, real: Any) -> Iterator[bytes]:
+    rest = b""
+    while True:
+        is_parked = bool(rest) and not select.select([0], [], [], 0.05)[0]
+        before = port.memory.get("written", 0)
+        piece = read_piece()
+        if is_parked and port.memory.get("written", 0) != before:
+            rest = b""
+        if not piece:
+            break
+        *whole, rest = (rest + piece).split(b"\n") if b"\n" in piece else [rest + piece]
+        for line in whole:
+            yield line + b"\n"
+    if rest:
+        yield rest
+
+
+def count_written(port: Any, real: Any, message: Any) -> None:
+    real(message)
+    port.memory["written"] = port.memory.get("written", 0) + 1
+
+
 defect("every-200th-message-lost", "Overlooks every 200th message.", "lifecycle:ping")(receive=every(200, always(None)))
 defect("errors-written-later", "Writes a JSON-RPC error with the next message.", "rpc:error:method")(
     write=flushed_with_next
@@ -86,3 +113,8 @@ defect(
     "stdio:stdout",
     "stdio:framing",
 )(send=sent_past_lock)
+defect(
+    "half-a-line-dropped-by-answer",
+    "Forgets the part of a line that has come when it has something to send before the rest of the line comes.",
+    "rpc:alive:chunks",
+)(lines=lines_that_are_dropped, write=count_written)

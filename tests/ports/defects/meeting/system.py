@@ -132,6 +132,34 @@ def removes_its_own_file(port: Any, real: Any, path: str, call: Call, outcome: O
         os.rmdir(os.path.dirname(path))
 
 
+def remove(path: str) -> None:
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+
+
+def clean(port: Any) -> None:
+    left = port.memory.get("left", [])
+    while left:
+        remove(left.pop())
+
+
+def leave_for_later(port: Any, real: Any, path: str, call: Any, outcome: Any) -> None:
+    port.memory.setdefault("left", []).append(path)
+    if port.calls == [call]:
+        clean(port)
+
+
+def clean_and_answer(port: Any, real: Any, call: Any, result: Any) -> None:
+    if port.calls == [call]:
+        clean(port)
+    real(call, result)
+
+
+def serve_and_clean(port: Any, real: Any, call: Any) -> None:
+    real(call)
+    if not port.calls:
+        clean(port)
+
+
 defect(
     "second-of-two-empty-kept",
     "Takes an empty argument for one that is present when the argument before it was empty too.",
@@ -259,3 +287,10 @@ defect(
     "system:removed:success",
     "system:removed:failure",
 )(remove_system=removes_its_own_file)
+defect(
+    "files-go-when-nothing-runs",
+    "Removes the files of system prompts when no call runs any more, so one stays as long as another call takes.",
+    "system:removed:success",
+    "system:removed:failure",
+    "system:removed:cancel",
+)(remove_system=leave_for_later, answer=clean_and_answer, serve_call=serve_and_clean)

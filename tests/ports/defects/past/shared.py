@@ -192,3 +192,10 @@ def reused(key: str) -> Step:
         return {**remembered, **real(tool, arguments)}
 
     return texts
+
+
+def notes_group(port: Any, real: Any, call: Call, *arguments: Any) -> Any:
+    """Of `begin`: remembers the process group of a call."""
+    process = real(call, *arguments)
+    port.memory[call] = process.pid
+    return process

@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from answering import Outcome
-from defects.past.shared import MOMENT
+from defects.past.shared import MOMENT, notes_group
 from defects.record import defect
+from defects.shared import members
 from planning import Plan
 from running import LISTING_TIMEOUT, Call, Cancelled
 from steps import after, before
@@ -109,6 +110,13 @@ def forgets_cancelled(port: Any, real: Any, call: Call) -> None:
     real(call)
 
 
+def outlived_by_groups(port: Any, real: Any) -> None:
+    for call in list(port.calls):
+        port.end(call)
+    while any(map(members, port.memory.values())):
+        time.sleep(0.1)
+
+
 defect(
     "calls-ended-one-by-one",
     "Ends its calls one after the other, which takes long when several ignore SIGTERM.",
@@ -146,3 +154,8 @@ defect(
     "Forgets at its end a gemini that ignores SIGTERM, whose call was cancelled just before.",
     "shutdown:stdin-end:ignored-term",
 )(stop=is_patient, end=forgets_cancelled)
+defect(
+    "lives-as-long-as-background",
+    "Lives on behind the end of its input while a process runs that the gemini of an answered call has left.",
+    "shutdown:stdin-end",
+)(begin=notes_group, input_ended=outlived_by_groups)

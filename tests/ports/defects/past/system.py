@@ -4,6 +4,7 @@ import glob
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,12 +20,13 @@ from defects.past.shared import (
     leaves,
     noted,
     noted_by_session,
+    notes_group,
     of_session,
     refuses_noting,
     reused,
 )
 from defects.record import defect
-from defects.shared import directory_named, keeps
+from defects.shared import directory_named, keeps, members
 from planning import Plan, Refusal
 from running import Call
 from speaking import Message
@@ -164,6 +166,18 @@ def removes_alike(port: Any, real: Any, path: str, call: Call, outcome: Outcome 
         real(each, call, outcome)
 
 
+def removed_behind_group(port: Any, real: Any, path: str, call: Call, outcome: Any) -> None:
+    def remove() -> None:
+        while members(port.memory[call]):
+            time.sleep(0.1)
+        real(path, call, outcome)
+
+    if outcome is None:
+        real(path, call, outcome)
+    else:
+        threading.Thread(target=remove, daemon=True).start()
+
+
 defect(
     "variable-left-by-failure",
     "Leaves GEMINI_SYSTEM_MD in its own environment after a failure.",
@@ -279,3 +293,9 @@ defect(
     "Keeps the file of a system prompt that has come before.",
     "system:removed:success",
 )(remove_system=same_system_unwritten)
+defect(
+    "file-kept-for-background",
+    "Removes the system prompt only when what gemini has left in the background has ended, and answers before.",
+    "system:removed:success",
+    "system:removed:failure",
+)(begin=notes_group, remove_system=removed_behind_group)

@@ -10,6 +10,9 @@ from planning import Plan
 from running import Call
 from steps import Step
 
+USER = re.compile(r"(?<=://)[^\s/@][^\s@]{5,255}(?=@)")
+
+
 SHORT = 8
 TWO_ENDS = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*-----END [A-Z ]*PRIVATE KEY-----")
 
@@ -53,6 +56,10 @@ def withheld_as_pattern(port: Any, real: Any, text: str, private: tuple[str, ...
     return text
 
 
+def with_users_masked(port: Any, real: Any, text: str) -> Any:
+    return real(USER.sub("[masked]", text))
+
+
 defect("stderr-divided-at-its-label", "Quotes what follows the last `Stderr: ` of stderr.", "error:stderr")(
     stderr_part=divided
 )
@@ -84,3 +91,8 @@ defect(
     "Takes a short prompt for a regular expression to withhold it, and loses stderr when it is none.",
     "error:stderr",
 )(withheld=withheld_as_pattern)
+defect(
+    "package-in-address-masked",
+    "Masks what stands before any at sign of an address in stderr, such as the host in those of npm packages.",
+    "error:stderr",
+)(masked=with_users_masked)

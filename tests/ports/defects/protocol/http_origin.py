@@ -75,6 +75,17 @@ def any_port(port: Any, real: Any, origin: str | None) -> bool:
     )
 
 
+def parses_first(port: Any, real: Any, post: Any, body: bytes) -> Any:
+    if body.strip():
+        try:
+            port.parse(body)
+        except (ValueError, RecursionError):
+            port.current.post = post
+            port.receive(body)
+            return
+    real(post, body)
+
+
 defect(
     "origin-of-notifications-unread",
     "Accepts notifications of any origin.",
@@ -121,3 +132,8 @@ defect("origin-by-its-end", "Lets in every origin that ends like its own.", "htt
 defect("origin-of-localhost-domains", "Lets in every origin with `localhost` as a part of its name.", "http:origin")(
     HttpPort, is_allowed=any_port
 )
+defect(
+    "parses-before-origin",
+    "Reads a body before it looks at the origin, so that one that is no JSON gets status 400 from any page.",
+    "http:origin",
+)(HttpPort, posted=parses_first)

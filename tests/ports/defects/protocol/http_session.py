@@ -7,7 +7,7 @@ from typing import Any
 from defects.protocol.shared import notes_body, receiving
 from defects.record import defect
 from http_port import HttpPort
-from posting import Post
+from posting import SESSION, Post
 from running import Call
 from speaking import Message, as_object
 from steps import after, always, before
@@ -86,6 +86,22 @@ def ended_when_idle(port: Any, real: Any, session: str | None) -> None:
         real(session)
 
 
+def frees(port: Any, real: Any, session: Any) -> Any:
+    if session in port.sessions:
+        port.memory.setdefault("free", []).append(session)
+    return real(session)
+
+
+def takes_free(port: Any, real: Any, message: Any) -> Any:
+    headers = real(message)
+    free = port.memory.get("free")
+    if headers and free:
+        port.sessions.discard(headers[SESSION])
+        headers = {SESSION: free.pop()}
+        port.sessions.add(headers[SESSION])
+    return headers
+
+
 defect(
     "replies-outlive-session",
     "Serves replies in a session that has been ended.",
@@ -140,3 +156,8 @@ defect(
     "Does not end a session in which a call runs.",
     "http:session:ended",
 )(HttpPort, end_session=ended_when_idle)
+defect(
+    "session-id-given-again",
+    "Gives the id of an ended session to the next client, so that the ended one is served again.",
+    "http:session:ended",
+)(HttpPort, end_session=frees, session=takes_free)

@@ -12,7 +12,7 @@ from defects.shared import only_asks, spares_group, stops_leader
 from http_port import HttpPort, answers_handshake
 from planning import Plan
 from port import Port
-from posting import STREAM
+from posting import ENCODED, STREAM
 from running import LIST, Call
 from speaking import INVALID_REQUEST, JSON, Message, RpcError, as_object
 from steps import always, before, gives, on, only
@@ -185,6 +185,19 @@ def disconnected_once(port: Any, real: Any, call: Call) -> None:
         real(call)
 
 
+def passes_encoded(port: Any, real: Any, method: str, params: Any) -> Any:
+    try:
+        return real(method, params)
+    except RpcError:
+        post = port.current.post
+        expected = {"Mcp-Method": method, **({"Mcp-Name": params.get("name")} if method == "tools/call" else {})}
+        for name, value in expected.items():
+            text = post.headers.get(name)
+            is_encoded = text is not None and text.startswith(ENCODED[0]) and text.endswith(ENCODED[1])
+            if post.header(name) != value and not is_encoded:
+                raise
+
+
 defect(
     "disconnection-spares-group",
     "Ends gemini but not what it has started when a client closes its connection.",
@@ -336,3 +349,8 @@ defect(
     "Does not cancel a disconnected request whose id another disconnected request had before.",
     "http:stateless:disconnect",
 )(HttpPort, disconnected=disconnected_once)
+defect(
+    "encoded-header-uncompared",
+    "Does not compare a header with the body when its value comes in base64.",
+    "http:stateless:header",
+)(HttpPort, check_headers=passes_encoded)

@@ -138,6 +138,13 @@ def interned(port: Any, real: Any, params: Mapping[str, Any]) -> Any:
     return None if token is None else port.memory.setdefault(str(token), token)
 
 
+def looks_for_token(port: Any, real: Any, params: Any) -> Any:
+    token = real(params)
+    if token is None:
+        return real(as_object(params.get("arguments", {})) or {})
+    return token
+
+
 defect(
     "progress-waits-for-reader",
     "Sends progress that a client has no room for behind the next message, which may be the answer.",
@@ -210,3 +217,8 @@ defect(
     "progress:increase",
     "progress:interval",
 )(HttpPort, progress=told_to_latest_of_id)
+defect(
+    "token-among-arguments",
+    "Takes the `progressToken` of a `_meta` among the arguments for that of the call when the call has none.",
+    "progress:unasked",
+)(token=looks_for_token)

@@ -13,9 +13,9 @@ from defects.protocol.shared import stateless, waits_for_reader, written
 from defects.record import defect
 from defects.shared import names
 from http_port import HttpPort
-from port import Port
+from port import META, Port
 from running import Call
-from speaking import PARSE_ERROR, Message
+from speaking import PARSE_ERROR, Message, as_object
 from steps import Step, before, gives, without
 
 BUFFER = 64 * 1024
@@ -151,6 +151,20 @@ def without_warnings(result: Message) -> Message:
     return {**result, "_meta": without("warnings")(result["_meta"])}
 
 
+def remembers_meta(port: Any, real: Any, identity: Any, params: Any, stateless: bool) -> Any:
+    call = real(identity, params, stateless)
+    call.asked_with = as_object(params.get("_meta")) or {}
+    return call
+
+
+def echoes_meta(port: Any, real: Any, call: Any, result: Any) -> Any:
+    own = {name: value for name, value in call.asked_with.items() if name != "progressToken"}
+    own = {name: value for name, value in own.items() if not name.startswith(META)}
+    if own and "isError" not in result:
+        result = {**result, "_meta": {**result.get("_meta", {}), **own}}
+    return real(call, result)
+
+
 defect("second-of-three-answers-taken", "Takes the second of three answers.", "result:json:last")(
     read_stdout=second_of_three
 )
@@ -249,3 +263,9 @@ defect(
     "Reports no warnings over HTTP in a call that asks for progress.",
     "result:warnings",
 )(HttpPort, execute=results(warns_in_stream, without_warnings))
+defect(
+    "metadata-of-call-returned",
+    "Returns the `_meta` of a call over that of its answer, so that a `sessionId` in it hides gemini's.",
+    "result:session-id",
+    "result:session-id:chat-reply",
+)(new_call=remembers_meta, answer=echoes_meta)

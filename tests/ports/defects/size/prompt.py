@@ -1,14 +1,21 @@
 """Prompts at a limit, of the port or of its own making: ports that break `prompt`."""
 
 import json
+import os
+import select
+import threading
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import IO, Any
 
 from conditions import stdin_changed
 from defects.record import defect
 from defects.size.shared import MIB, prompt_shortened_at
 from planning import ARGUMENT_LIMIT, STDIN_LIMIT, Refusal
 from steps import Step, before, refuses, takes
+
+STDIN_SECONDS = 2.0
+
 
 BLOCK = 65_536
 Form = tuple[tuple[str, ...], str | None]
@@ -102,6 +109,24 @@ def zero_is_no_prompt(port: Any, real: Any, tool: str, prompt: str) -> None:
     real(tool, prompt)
 
 
+def fed(text: bytes, descriptor: int) -> None:
+    """Writes the text for as long as somebody takes some of it."""
+    os.set_blocking(descriptor, False)
+    position = 0
+    with suppress(BrokenPipeError):
+        while position < len(text) and select.select([], [descriptor], [], STDIN_SECONDS)[1]:
+            position += os.write(descriptor, text[position : position + 65_536])
+    os.close(descriptor)
+
+
+def piped_with_patience(port: Any, real: Any, text: str | None) -> IO[bytes]:
+    if text is None:
+        return real(text)
+    reading, writing = os.pipe()
+    threading.Thread(target=fed, args=(text.encode(), writing), daemon=True).start()
+    return open(reading, "rb")
+
+
 defect("prompt-limit-one-more", "Passes a prompt of one byte too many on the command line.", "prompt:long")(
     prompt_form=on_argv_below(ARGUMENT_LIMIT + 1)
 )
@@ -180,3 +205,8 @@ defect("prompt-cut-after-1000-lines", "Cuts a prompt after a thousand lines.", "
 defect("zero-prompt-is-empty", "Refuses the prompt `0` as empty.", "prompt:verbatim:number")(
     check_prompt=zero_is_no_prompt
 )
+defect(
+    "stdin-given-up-after-two-seconds",
+    "Ends the stdin of a gemini that has read nothing more of a long prompt for two seconds.",
+    "prompt:long:whole",
+)(input=piped_with_patience)

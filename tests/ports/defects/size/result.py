@@ -1,8 +1,13 @@
 """Answers that fill a buffer or outgrow a number: ports that break `result`."""
 
 import json
+import os
 import re
+import stat
+import subprocess
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +16,7 @@ from conditions import every, from_time
 from defects.record import defect
 from defects.shared import decoded_in_pieces
 from defects.size.shared import BUFFER, cut_text, last_full_piece_lost
+from running import Call
 from steps import Change, Step, before, gives, takes
 
 BRACES = 32
@@ -124,6 +130,56 @@ def short_warnings(answer: Any) -> Any:
     return replace(answer, warnings=cut or answer.warnings)
 
 
+def is_prompt_file(stdin: Any) -> bool:
+    """Whether this stdin holds a prompt: what gemini gets else is a device."""
+    return stat.S_ISREG(os.fstat(stdin.fileno()).st_mode)
+
+
+class Stubborn:
+    """A gemini that is given its prompt by a pipe, and whose stderr is read when it has taken all of it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], text: bytes, target: int) -> None:
+        self.process, self.text, self.target = process, text, target
+        self.is_taken, self.is_copied = threading.Event(), threading.Event()
+        threading.Thread(target=self.write, daemon=True).start()
+        threading.Thread(target=self.copy, daemon=True).start()
+
+    def write(self) -> None:
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError), self.process.stdin as stdin:
+            stdin.write(self.text)
+        self.is_taken.set()
+
+    def copy(self) -> None:
+        assert self.process.stderr is not None
+        self.is_taken.wait()
+        position = 0
+        with suppress(OSError), self.process.stderr as stderr:
+            while piece := os.read(stderr.fileno(), 65_536):
+                position += os.pwrite(self.target, piece, position)
+        self.is_copied.set()
+        os.close(self.target)
+
+
+def read_behind_prompt(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    if not is_prompt_file(options["stdin"]):
+        return real(argv, **options)
+    text, target = options["stdin"].read(), os.dup(options["stderr"].fileno())
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = real(argv, **{**options, **pipes})
+    port.memory[process.pid] = Stubborn(process, text, target)
+    return process
+
+
+def copied(port: Any, real: Any, call: Call, process: Any) -> Any:
+    exit = real(call, process)
+    stubborn = port.memory.pop(process.pid, None)
+    if stubborn is not None:
+        stubborn.is_taken.set()
+        stubborn.is_copied.wait(0.5)
+    return exit
+
+
 defect(
     "json-search-gives-up",
     "Gives up the search for JSON when 32 braces have begun none.",
@@ -221,3 +277,9 @@ defect("warnings-cut-at-256", "Cuts a warning after 256 characters.", "result:wa
 defect("long-warnings-cut", "Cuts a warning after 1,000 characters.", "result:warnings")(
     read_json=gives(short_warnings)
 )
+defect(
+    "stderr-unread-while-prompt-is-written",
+    "Reads nothing of stderr until gemini has read a long prompt, so that both wait when gemini writes much first.",
+    "result:session-id",
+    "result:large-stderr",
+)(spawn=read_behind_prompt, wait=copied)

@@ -120,9 +120,10 @@ def lacks_file(exchange: Exchange) -> bool:
 
 @check("system:absent", judges=lacks_file)
 def nothing_is_set_without_the_argument(exchange: Exchange) -> Complaints:
-    for _, name, file in given(exchange):
-        if name not in expected(exchange):
-            yield f"The port set {name} to {file.path!r} for a call without its argument, and should not set it."
+    for run in exchange.all_runs:
+        for name, file in run.call.given.items():
+            if name not in expected(exchange):
+                yield f"The port set {name} to {file.path!r} for a call without its argument, and should not set it."
 
 
 @check_all("system:leak", judges=lambda seen: any(True for _ in followers(seen)))
@@ -160,10 +161,15 @@ def together(observation: Observation) -> list[Exchange]:
     return [each for each in observation.calls if has_file(each) and not each.alone and each.runs]
 
 
+def directories(exchanges: Iterable[Exchange]) -> set[str]:
+    """The names of the directories in which their files lay."""
+    return {os.path.basename(os.path.dirname(path)) for path in paths(exchanges) if path}
+
+
 def left_behind(names: Iterable[str], exchanges: Iterable[Exchange]) -> Complaints:
     """Those of the names that are directories of a file."""
     exchanges = list(exchanges)
-    own = {os.path.basename(os.path.dirname(path)) for path in paths(exchanges) if path}
+    own = directories(exchanges)
     prefixes = tuple({each.spec.invocation.temporary.prefix for each in exchanges})
     for name in names:
         if name in own or (prefixes and name.startswith(prefixes)):
@@ -171,13 +177,15 @@ def left_behind(names: Iterable[str], exchanges: Iterable[Exchange]) -> Complain
 
 
 def is_over(exchange: Exchange) -> bool:
-    return bool(arguments(exchange)) and exchange.alone and exchange.answer is not None
+    return bool(arguments(exchange)) and exchange.answer is not None
 
 
 @check("system:removed:success", judges=lambda each: is_over(each) and is_given(each) and each.is_success, about="left")
 @check("system:removed:failure", judges=lambda each: is_over(each) and each.is_error, about="left")
 def nothing_is_left(exchange: Exchange) -> Complaints:
-    return left_behind(exchange.leftovers, [exchange])
+    own = directories([exchange])
+    # What else is new may belong to a call beside it.
+    return left_behind([name for name in exchange.leftovers if exchange.alone or name in own], [exchange])
 
 
 def still_runs(observation: Observation) -> bool:

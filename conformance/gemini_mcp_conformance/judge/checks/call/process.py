@@ -30,6 +30,8 @@ def stdin_is_not_the_servers(exchange: Exchange) -> Complaints:
         # A port that reads its client elsewhere may have put something in its place that is at its end. A gemini that
         # was ended may not have come to it.
         is_harmless = not run.call.stdin and (run.call.stdin_eof or run.call.ended is None)
+        if run.call.stdin_saved:
+            yield f"The port left its own stdin open in gemini {argv_shown(run)} as another descriptor."
         if run.call.stdin_inherited and not is_harmless:
             yield f"The port ran gemini {argv_shown(run)} with its own stdin, and should give it another."
 

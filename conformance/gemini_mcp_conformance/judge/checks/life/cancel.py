@@ -52,6 +52,18 @@ def gemini_itself_has_ended(exchange: Exchange) -> Complaints:
         yield f"The port let gemini run on after {_named(exchange)} was cancelled, and should end it."
 
 
+def is_over(observation: Observation) -> bool:
+    """Whether calls were cancelled, and all others answered."""
+    is_unanswered = any(each.is_unanswered for each in observation.exchanges)
+    return observation.exit is None and not is_unanswered and any(map(was_cut, observation.calls))
+
+
+@check_all("cancel:child", judges=is_over, about="left")
+def no_list_is_left(observation: Observation) -> Complaints:
+    if any(run.call.kind == "list" and run.survivors for run in observation.unclaimed):
+        yield "The port asked for a list of sessions that no call waits for, and should end it with the cancelled call."
+
+
 @check("cancel:group", judges=lambda each: was_cut(each) and starts_others(each), any_outcome=True, about="left")
 def what_gemini_started_has_ended(exchange: Exchange) -> Complaints:
     if has_survivors(exchange):

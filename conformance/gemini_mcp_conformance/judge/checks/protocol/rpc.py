@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gemini_mcp.spec.values import Json, decode, inside, is_unicode, table
 from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check, check_all
@@ -15,6 +17,8 @@ from gemini_mcp_conformance.talk.steps import AUTO, Notify, Raw, Request
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
 LONG = 10_000_000
+WHILE = 1.0
+"""Seconds: less than calls beside half a line have left when their gemini has ended."""
 
 
 def invalid_params(exchange: Exchange, asked: str) -> Complaints:
@@ -147,6 +151,35 @@ def message_in_pieces_is_answered(observation: Observation) -> Complaints:
     for each in _in_raw(observation):
         if not any(same_id(id, each["id"]) for id in answered):
             yield f"The port did not answer {shown(each)}, which came in pieces or together with others, and should."
+
+
+@check_all("rpc:alive:chunks", judges=lambda seen: any(True for _ in _beside_halves(seen)))
+def call_does_not_wait_for_the_rest_of_a_line(observation: Observation) -> Complaints:
+    for exchange, rest in _beside_halves(observation):
+        if exchange.answers and exchange.answers[0].at >= rest:
+            yield (
+                f"The port answered {shown(exchange.request)} when the rest of another message had come, "
+                "and should not wait for that."
+            )
+
+
+def _beside_halves(observation: Observation) -> Iterator[tuple[Exchange, float]]:
+    """Calls whose gemini ended by itself between the halves of a line, each with when the rest was sent.
+
+    A port may ask its client something first, who cannot answer within the line.
+    """
+    if any(map(is_request, (line.message for line in observation.received))):
+        return
+    rests = {step.data.removesuffix(b"\n"): step.pause for step in _halved(observation)}
+    for line in observation.lines if observation.delay < WHILE else ():
+        before = [each for each in observation.calls if each.sent.order < line.order and each.silence != "cancelled"]
+        beside = [each for each in before if not each.answers or each.answers[0].order > line.order]
+        yield from ((each, line.at + rests[line.data]) for each in beside if line.sent and line.data in rests)
+
+
+def _halved(observation: Observation) -> list[Raw]:
+    """The lines whose rest came after a while."""
+    return [step for step in observation.conversation.steps if isinstance(step, Raw) and step.pause > WHILE]
 
 
 def was_turned_away(exchange: Exchange) -> bool:

@@ -75,8 +75,10 @@ class Lines(Together):
         yield self._lines(tool, "sessions", *({"session": session(side)} for side in ("left", "right")))
         first = self.held(tool, "first", **same)
         second, third = (replace(self.held(tool, name, **same), until="sent") for name in ("second", "third"))
+        # Those who wait may be served in any order.
         in_turn = (first, second, third, Release("first"), Await("first"), *self.behind(tool, "fourth", **same),
-                   Release("second"), Await("second"), Release("third"), Await("third"))  # fmt: skip
+                   Release("second"), *self.aside("aside of second", "second / aside", "second / aside again"),
+                   Release("third"), Await("second"), Await("third"))  # fmt: skip
         yield self.conversation("same-session-in-turn", "Replies behind one that had to wait itself.", in_turn,
                                 "concurrency:same-session", "concurrency:crossed")  # fmt: skip
         given = dict.fromkeys(shown_by(self.spec, tool, *self.spec.options(tool), *self.spec.files(tool)))

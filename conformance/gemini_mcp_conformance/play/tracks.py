@@ -13,7 +13,7 @@ from gemini_mcp_conformance.talk.steps import Raw, Request
 
 Track = list[Conversation]
 
-JOBS = 12
+JOBS = 16
 """Ports that run side by side. Most of those that begin only wait, so two cores are busy and not crowded."""
 BUSY = 2 / 5
 """The share of them that does not wait."""

@@ -62,6 +62,12 @@ def running(fake: Fake, *steps: Mapping[str, Any]) -> tuple[subprocess.Popen[byt
     return process, fake.calls()[-1]
 
 
+def close(fake: Fake, *processes: subprocess.Popen[bytes]) -> None:
+    fake.close()
+    for process in processes:
+        process.communicate(timeout=SECONDS)
+
+
 def test_texts_go_to_their_stream_in_utf_8(fake: Fake) -> None:
     steps = [{"stdout": "a'%s\\n\\\n"}, {"stderr": "é😀"}, {"stdout": "b"}]
     assert play(fake, *steps) == (0, b"a'%s\\n\\\nb", "é😀".encode())
@@ -152,8 +158,7 @@ def test_a_child_can_hold_one_stream_open(fake: Fake, held: str, other: str) -> 
     assert getattr(process, other).read() == b""
     with pytest.raises(subprocess.TimeoutExpired):
         process.communicate(timeout=0.2)
-    fake.close()
-    process.communicate(timeout=SECONDS)
+    close(fake, process)
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -306,23 +311,20 @@ def test_a_step_that_cannot_be_played_is_refused(fake: Fake, step: Mapping[str, 
 def test_a_call_tells_that_it_is_hard_to_end_now(fake: Fake, step: Mapping[str, Any]) -> None:
     process, call = running(fake, step, {"hang": True})
     assert fake.call(call.number).is_prepared
-    fake.close()
-    process.communicate(timeout=SECONDS)
+    close(fake, process)
 
 
 def test_a_call_that_is_easy_to_end_tells_nothing(fake: Fake) -> None:
     process, call = running(fake, {"hang": True})
     assert not fake.call(call.number).is_prepared
-    fake.close()
-    process.communicate(timeout=SECONDS)
+    close(fake, process)
 
 
 def test_an_orphan_is_in_the_group_and_not_below_the_call(fake: Fake) -> None:
     process, call = running(fake, {"child": {"seconds": 60, "holds": "none", "orphan": True}}, {"hang": True})
     (child,) = fake.call(call.number).children
     assert (os.getpgid(child), parent(child) == process.pid) == (process.pid, False)
-    fake.close()
-    process.communicate(timeout=SECONDS)
+    close(fake, process)
 
 
 def parent(pid: int) -> int:

@@ -28,6 +28,11 @@ def speaks(port: Any, revision: str) -> bool:
     return port.memory.get("revision") == revision
 
 
+def is_fed(stdin: Any) -> bool:
+    """Whether a stdin of gemini holds a prompt."""
+    return stdin.name != os.devnull
+
+
 def notes_method(port: Any, request: Message) -> None:
     """Before `requested`: remembers the method."""
     port.memory["method"] = request["method"]

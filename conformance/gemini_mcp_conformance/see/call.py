@@ -55,8 +55,8 @@ class Call:
 
     `started` and `ended` are nanoseconds, exact to a tick of the kernel (about 4 ms). `ended` is None while gemini
     runs, and when a signal has ended it. `stdin_inherited` is a stdin that is the port's own, and `stdin_saved`
-    says that another descriptor is. `given` are the files that variables name. `is_prepared` says that it has done what
-    makes it harder to end, `is_unplayed` that it ended because none of the plays was for its command
+    says that another descriptor is. `given` are the files that variables name. `is_prepared` says that it runs and
+    has done what makes it harder to end, `is_unplayed` that it ended because none of the plays was for its command
     line.
     """
 

@@ -48,6 +48,15 @@ CHILD: Json = {"child": {"seconds": 30, "holds": "stdout", "ignore": ["TERM"], "
 """A step that starts a process, which ignores SIGTERM and whose parent has ended."""
 
 
+HELD = 300
+"""Seconds that output is held open: longer than anybody waits for an answer, or for the end of a port."""
+
+
+def holder(stream: str) -> Json:
+    """A step that starts a process which holds a stream of gemini open."""
+    return {"child": {"seconds": HELD, "holds": stream}}
+
+
 BEGUN: Json = {"stderr": "A run that has no end has begun.\n"}
 """What a run says that will not end: nobody is to hear of it."""
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -218,3 +218,15 @@ def members(leader: int) -> Mapping[int, int]:
             if int(group) == leader and state not in "ZX":
                 found[int(folder.name)] = int(parent)
     return found
+
+
+def lines_by(read: Callable[[bytes], tuple[bytes, bytes]]) -> Iterator[bytes]:
+    """The lines of the input; `read` is given what has come of the next one, and gives what is left of it and more."""
+    held = b""
+    while True:
+        held, piece = read(held)
+        if not piece:
+            break
+        *lines, held = (held + piece).split(b"\n")
+        yield from lines
+    yield held

@@ -67,12 +67,13 @@ elif [ "$fd" -ef /dev/null ]; then stdin=null
 else stdin=file
 fi
 
-if [ "$stdin" != null ] && [ "$fd" -ef "$root/stdin" ]; then : > "$call.inherited"; fi
+own=
+if [ "$stdin" != null ] && [ "$fd" -ef "$root/stdin" ]; then own=' inherited'; fi
 # Whoever puts its stdin aside may forget to take it away from gemini.
 for other in "/proc/$me/fd/"*; do
   case $other in
     */0) ;;
-    *) if [ "$other" -ef "$root/stdin" ]; then : > "$call.saved"; fi ;;
+    *) if [ "$other" -ef "$root/stdin" ]; then own="$own saved"; fi ;;
   esac
 done
 
@@ -120,7 +121,7 @@ for variable in $variables; do
 done
 
 {
-  printf '%s\n' "$stat" "$kind $stdin $#"
+  printf '%s\n' "$stat" "$kind $stdin $#$own"
   [ $# = 0 ] || printf '%s\0' "$@"
   pwd -P 2>/dev/null || printf '\n'
   printf '.'

@@ -63,7 +63,7 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...], expected: M
     if head is None or not head.endswith(b"\n."):
         return None
     stat, summary, rest = head.split(b"\n", 2)
-    kind, stdin_kind, count = summary.decode("ascii").split()
+    kind, stdin_kind, count, *own = summary.decode("ascii").split()
     *argv, cwd = rest.split(b"\0", int(count))
     environ = {**(expected if _exists(files, "expected") else {}), **_environ(files)}
     return Call(
@@ -75,15 +75,15 @@ def _read_call(files: Path, number: int, variables: tuple[str, ...], expected: M
         stdin=_bytes(files, "stdin"),
         stdin_kind=cast("StdinKind", stdin_kind),
         stdin_eof=_exists(files, "eof"),
-        stdin_inherited=_exists(files, "inherited"),
-        stdin_saved=_exists(files, "saved"),
+        stdin_inherited="inherited" in own,
+        stdin_saved="saved" in own,
         given={name: _given(files, name, environ[name]) for name in variables if name in environ},
         stat=Stat.parse(stat.decode("utf-8", "replace")),
         children=tuple(int(pid) for pid in (_bytes(files, "children") or b"").split()),
         started=_time(files, "start") or 0,
         ended=ended,
         files=files,
-        is_prepared=_exists(files, "prepared"),
+        is_prepared=ended is None and _exists(files, "prepared"),
         is_unplayed=kind == "call" and ended is not None and not _exists(files, "play"),
     )
 

@@ -15,6 +15,7 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import PREPARATIONS, Script, ScriptError, prepares, written
 
 PREPARED = ': > "$call.prepared"'
+"""Tells that gemini is as hard to end as its play makes it."""
 ESCAPED = [char if (char := chr(byte)).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in range(256)]
 """Each byte as `printf` of a shell takes it."""
 INLINE_BYTES = 8 * 1024

@@ -120,10 +120,17 @@ class Cancelling(Unending):
         """A number and the text that looks like it: one of them is cancelled too late, then the other asks."""
         number = LATE + self.spec.names.index(tool)
         for late, id in ((f"{number}", number), (-number, f"{-number}")):
-            words = (f"Who has the id {late!r} for {tool}?", f"Who has the id {id!r} for {tool}?")
-            yield self.ask(tool, words[0], self.answers("Answered."), id=late, session=session(words[0]))
-            yield from (Notify(CANCELLED, {"requestId": late}), Request("tools/list"))
-            yield self.ask(tool, words[1], self.answers("Served."), id=id, session=session(words[1]))
+            words = f"Who has the id {late!r} for {tool}?"
+            yield self.ask(tool, words, self.answers("Answered."), id=late, session=session(words))
+            yield from self._served_behind(tool, late, id, f"Who has the id {id!r} for {tool}?")
+
+    def _served_behind(self, tool: str, cancelled: Json, id: Json, words: str) -> Iterable[Step]:
+        """A call behind the cancellation of an id that nothing has.
+
+        Something is asked between the two: ports that read both at once may take the cancellation for a later one.
+        """
+        yield from (Notify(CANCELLED, {"requestId": cancelled}), Request("tools/list"))
+        yield self.ask(tool, words, self.answers("Served."), id=id, session=session(words))
 
     def _unknown(self, tool: str) -> Conversation:
         """Ids that nothing has, and the id of a call that is sent afterwards; all while another call runs."""
@@ -139,11 +146,9 @@ class Cancelling(Unending):
             steps += [Notify(CANCELLED, {"requestId": id}), Request("tools/list")]
         for params in ({"requestId": "no such call", "reason": "None."}, None, {}, {"requestId": None}):
             steps += [Notify(CANCELLED, params), self.served(f"{params}", tool)]
-        # Something is asked between the two: ports that read both at once may take the cancellation for a later one.
         for wanted, id in ((f"early {tool}", f"early {tool}"), (f"{number}", number), (-number, f"{-number}")):
             words = f"Whom does a cancellation of {wanted!r} reach before {tool}?"
-            steps += [Notify(CANCELLED, {"requestId": wanted}), Request("tools/list")]
-            steps += [self.ask(tool, words, self.answers("Served."), id=id, session=session(words))]
+            steps += self._served_behind(tool, wanted, id, words)
         steps += [Cancel(hung.name), Release(beside), Await(beside)]
         shows = ("cancel:unknown", "cancel:others", "cancel:child", "rpc:notification:unanswered")
         title = "A cancellation of an unknown call."

@@ -8,7 +8,7 @@ from itertools import cycle
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, holder, session
 from gemini_mcp_conformance.talk.sources import Sources
 from gemini_mcp_conformance.talk.steps import (
     Await,
@@ -33,8 +33,6 @@ TIMES, SOON = 50_000, 0.5
 """How often an answer that nobody reads repeats a text, and seconds until it fills every buffer."""
 LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
-HELD = 300
-"""Seconds that output is held open: longer than anybody waits for the end of a port."""
 DIGITS = "660007"
 """An id of two calls: of the one as a number, of the other as a text."""
 TELLS = 10.6
@@ -169,7 +167,7 @@ class Endings(Unending):
 
         The gemini of one has left a process behind that holds its output.
         """
-        held = self.answers("Held.").behind({"child": {"seconds": HELD, "holds": "stdout"}})
+        held = self.answers("Held.").behind(holder("stdout"))
         yield self.ask(self.last, f"What is held before {how}?", held)
         name, tool = f"past of {how}", self.first
         yield from (Raw(b"This is no JSON.\n"), self.hanging(tool, name), Cancel(name))

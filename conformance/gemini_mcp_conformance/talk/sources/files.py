@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, session
+from gemini_mcp_conformance.talk.plays import SESSION, fails, hangs, holder, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources
 from gemini_mcp_conformance.talk.steps import Await, Cancel, Step
 from gemini_mcp_conformance.talk.texts import PLAIN, WRONG_WORD
@@ -18,8 +18,6 @@ from gemini_mcp_conformance.talk.texts import PLAIN, WRONG_WORD
 ORDER = 60
 MOMENT, LONG = 0.6, 3.0
 """Seconds that gemini runs, so that what happens to its files meanwhile is seen."""
-HELD = 300
-"""Seconds that output is held open: longer than anybody waits for an answer."""
 TITLE = "Texts in files, and what is left of them."
 SEVERAL = 6
 FOLDER = "held-here"
@@ -51,7 +49,7 @@ class Files(Maker):
     def held_outputs(self, tool: str) -> Iterator[Conversation]:
         """Answers, and lists of sessions, whose gemini leaves a process behind that holds stdout or stderr open."""
         for stream, id in (("stdout", "held-output"), ("stderr", "held-stderr")):
-            child: Json = {"child": {"seconds": HELD, "holds": stream}}
+            child = holder(stream)
             holding = Script("holding", (child, *self.answers("Held.").play))
             listing = self.sources.listed("Its list is held.", session(id), child)
             failing = Script("failing", (child, *fails().play))

@@ -208,10 +208,10 @@ class OverHttp(Maker):
 
     def _both_cancelled(self) -> Iterator[Step]:
         """Two calls under one id, one after the other, each of which is cancelled."""
-        for name in ("ours, gone", "theirs, gone"):
+        for name, is_theirs in (("ours, gone", False), ("theirs, gone", True)):
             how: dict[str, Json] = {"session": session(name), "name": name, "until": "started", "id": f"{ID}, gone"}
             gone = self.ask(self.first, f"No end of {name}", hangs(child=True), **how)
-            yield from (gone if name.startswith("ours") else self._of_another(gone), Cancel(name))
+            yield from (self._of_another(gone) if is_theirs else gone, Cancel(name))
 
     def _of_another(self, asked: Request) -> Request:
         return replace(asked, id=of_another(asked.id))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from answering import Outcome
-from conditions import noted_alone
+from conditions import is_fed, noted_alone
 from defects.record import defect
 from planning import ARGUMENT_LIMIT, Plan
 from running import Call
@@ -28,7 +28,7 @@ def listed_apart(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None
 
 def notes_fed(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     process = real(argv, **options)
-    if options["stdin"].name != os.devnull:
+    if is_fed(options["stdin"]):
         port.memory[process.pid] = "fed"
     return process
 

@@ -1,7 +1,6 @@
 """What gemini inherits, and the pipes it reads and writes: ports that break `process`."""
 
 import os
-import stat
 import subprocess
 import time
 from collections.abc import Mapping
@@ -9,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from answering import Outcome
-from conditions import stdin_open, without_variables
+from conditions import is_fed, stdin_open, without_variables
 from defects.call.shared import Piped
 from defects.record import defect
 from planning import Plan
@@ -69,14 +68,9 @@ def appends_prompt(argv: tuple[str, ...]) -> bool:
     return "-r" in argv and any(word.startswith("--prompt=") for word in argv)
 
 
-def is_prompt_file(stdin: Any) -> bool:
-    """Whether this stdin holds a prompt: what gemini gets else is a device."""
-    return stat.S_ISREG(os.fstat(stdin.fileno()).st_mode)
-
-
 def stdin_kept(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
     """Puts the server's own stdin aside, as a program does that moves a file to 0 before it starts another."""
-    if not is_prompt_file(options["stdin"]):
+    if not is_fed(options["stdin"]):
         return real(argv, **options)
     kept = os.dup(0)
     try:

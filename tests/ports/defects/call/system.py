@@ -15,8 +15,6 @@ from planning import Plan, Refusal
 from running import LIST, LISTING_TIMEOUT, Call, Environment
 from steps import always, before, for_tool, gives, latest_repeated, takes
 
-VARIABLE = "GEMINI_SYSTEM_MD"
-
 
 def blank_kept_beside_stdin(port: Any, real: Any, tool: str, arguments: Mapping[str, Any]) -> Plan:
     plan = real(tool, arguments)
@@ -88,17 +86,14 @@ def readable(path: str) -> str:
     return path
 
 
-def listed(port: Any, call: Call, plan: Any, words: tuple[str, ...], env: dict[str, str]) -> Any:
-    """The list of sessions, with more words on its command line or another environment."""
+def list_with_empty_variable(port: Any, real: Any, call: Call, plan: Any) -> Any:
+    if plan.system is not None:
+        return real(call, plan)
+    env = {"GEMINI_SYSTEM_MD": "", **port.environment(None)}
     try:
-        return port.run(call, (plan.argv[0], *words, LIST), port.listing_cwd(plan), env, None, LISTING_TIMEOUT)
+        return port.run(call, (plan.argv[0], LIST), port.listing_cwd(plan), env, None, LISTING_TIMEOUT)
     except Failure:
         return None
-
-
-def list_with_empty_variable(port: Any, real: Any, call: Call, plan: Any) -> Any:
-    env = port.environment(None)
-    return listed(port, call, plan, (), env if plan.system else {VARIABLE: "", **env})
 
 
 defect(

@@ -9,9 +9,6 @@ from defects.call.shared import BLOCK
 from defects.record import defect
 from steps import gives, takes
 
-VARIABLE = "GEMINI_SYSTEM_MD"
-
-
 CHUNK = 65_536
 
 
@@ -33,7 +30,7 @@ def in_chunks(raw: bytes) -> bytes:
 
 
 def own_variable_last(port: Any, real: Any, path: str | None) -> Any:
-    return {**real(path), **{name: value for name, value in os.environ.items() if name == VARIABLE}}
+    return {**real(path), **{name: value for name, value in os.environ.items() if name == "GEMINI_SYSTEM_MD"}}
 
 
 defect(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from defects.record import defect
+from defects.shared import lines_by
 from port import META, STATELESS, UNSUPPORTED_VERSION, Stop
 from speaking import INVALID_PARAMS, Message, as_object
 
@@ -23,16 +24,11 @@ OUTBOX = deque[Callable[[], None]](maxlen=QUEUE)
 
 
 def lines_in_time(port: Any, real: Any) -> Iterable[bytes]:
-    rest = b""
-    while True:
-        if rest and not select.select([0], [], [], PIECE_SECONDS)[0]:
-            rest = b""
-        piece = os.read(0, 1 << 16)
-        if not piece:
-            break
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
-    yield rest
+    def read(held: bytes) -> tuple[bytes, bytes]:
+        is_late = bool(held) and not select.select([0], [], [], PIECE_SECONDS)[0]
+        return b"" if is_late else held, os.read(0, 1 << 16)
+
+    return lines_by(read)
 
 
 def gives_up(port: Any, real: Any, message: Any) -> None:
@@ -104,27 +100,18 @@ def inherited_methods(port: Any, real: Any, request: Message, params: Any, state
     return {} if stateless and request["method"] in INHERITED else real(request, params, stateless)
 
 
-def read_piece() -> bytes:
-    return os.read(0, 1 << 16)
-
-
 def lines_that_block(port: Any, real: Any) -> Iterator[bytes]:
     is_free = port.memory["free"]
-    rest = b""
-    while True:
-        if rest:
+
+    def read(held: bytes) -> tuple[bytes, bytes]:
+        if held:
             is_free.clear()
         try:
-            piece = read_piece()
+            return held, os.read(0, 1 << 16)
         finally:
             is_free.set()
-        if not piece:
-            break
-        *whole, rest = (rest + piece).split(b"\n") if b"\n" in piece else [rest + piece]
-        for line in whole:
-            yield line + b"\n"
-    if rest:
-        yield rest
+
+    return lines_by(read)
 
 
 def free_first(port: Any, real: Any) -> None:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from itertools import count
 from typing import Any
@@ -176,17 +177,13 @@ def removes_empty_directory(port: Any, real: Any, path: str, *others: Any) -> No
         os.rmdir(os.path.dirname(path))
 
 
-def remove(path: str) -> None:
-    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-
-
 def keep_for_answer(port: Any, real: Any, path: str, call: Any, outcome: Any) -> None:
-    port.memory[call] = path
+    port.memory[call] = partial(real, path, call, outcome)
 
 
 def answer_and_remove(port: Any, real: Any, call: Any, result: Any) -> None:
-    path = port.memory.pop(call, None)
-    if path is None:
+    remove = port.memory.pop(call, None)
+    if remove is None:
         real(call, result)
         return
     with port.output:
@@ -197,20 +194,19 @@ def answer_and_remove(port: Any, real: Any, call: Any, result: Any) -> None:
             with suppress(BrokenPipeError):
                 sys.stdout.buffer.write(data[:-1])
                 sys.stdout.buffer.flush()
-            remove(path)
+            remove()
             with suppress(BrokenPipeError):
                 sys.stdout.buffer.write(data[-1:])
                 sys.stdout.buffer.flush()
-        remove(path)
+        remove()
 
 
 def serve_and_remove(port: Any, real: Any, call: Any) -> None:
     try:
         real(call)
     finally:
-        path = port.memory.pop(call, None)
-        if path is not None:
-            remove(path)
+        if (remove := port.memory.pop(call, None)) is not None:
+            remove()
 
 
 defect(

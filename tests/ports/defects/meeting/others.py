@@ -11,6 +11,7 @@ from typing import Any
 
 from conditions import every
 from defects.record import defect
+from defects.shared import lines_by
 from speaking import UNKNOWN_METHOD, Message, as_object
 from steps import always, before
 
@@ -64,25 +65,14 @@ def sent_past_lock(port: Any, real: Any, message: Message) -> None:
             rest = rest[os.write(1, rest) :]
 
 
-def read_piece() -> bytes:
-    return os.read(0, 1 << 16)
-
-
 def lines_that_are_dropped(port: Any, real: Any) -> Iterator[bytes]:
-    rest = b""
-    while True:
-        is_parked = bool(rest) and not select.select([0], [], [], 0.05)[0]
+    def read(held: bytes) -> tuple[bytes, bytes]:
+        is_parked = bool(held) and not select.select([0], [], [], 0.05)[0]
         before = port.memory.get("written", 0)
-        piece = read_piece()
-        if is_parked and port.memory.get("written", 0) != before:
-            rest = b""
-        if not piece:
-            break
-        *whole, rest = (rest + piece).split(b"\n") if b"\n" in piece else [rest + piece]
-        for line in whole:
-            yield line + b"\n"
-    if rest:
-        yield rest
+        piece = os.read(0, 1 << 16)
+        return b"" if is_parked and port.memory.get("written", 0) != before else held, piece
+
+    return lines_by(read)
 
 
 def count_written(port: Any, real: Any, message: Any) -> None:

@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from conditions import stdin_open, without_variables
+from conditions import is_fed, stdin_open, without_variables
 from defects.record import defect
 from planning import ARGUMENT_LIMIT
 from running import LIST, Call
@@ -53,7 +53,7 @@ def waits_for_group(port: Any, real: Any, call: Call, process: Any) -> int:
 
 
 def stdin_beside_directory(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
-    is_named = options["cwd"] is not None and options["stdin"].name == os.devnull
+    is_named = options["cwd"] is not None and not is_fed(options["stdin"])
     return real(argv, **{**options, "stdin": None} if is_named else options)
 
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from answering import Answer, Outcome
@@ -132,18 +133,14 @@ def removes_its_own_file(port: Any, real: Any, path: str, call: Call, outcome: O
         os.rmdir(os.path.dirname(path))
 
 
-def remove(path: str) -> None:
-    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-
-
 def clean(port: Any) -> None:
     left = port.memory.get("left", [])
     while left:
-        remove(left.pop())
+        left.pop()()
 
 
 def leave_for_later(port: Any, real: Any, path: str, call: Any, outcome: Any) -> None:
-    port.memory.setdefault("left", []).append(path)
+    port.memory.setdefault("left", []).append(partial(real, path, call, outcome))
     if port.calls == [call]:
         clean(port)
 

@@ -11,8 +11,6 @@ from running import Call
 from steps import Step
 
 USER = re.compile(r"(?<=://)[^\s/@][^\s@]{5,255}(?=@)")
-
-
 SHORT = 8
 TWO_ENDS = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*-----END [A-Z ]*PRIVATE KEY-----")
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import stat
 import subprocess
 import threading
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from answering import Answer, Failure, Outcome, Scan
-from conditions import every, from_time
+from conditions import every, from_time, is_fed
 from defects.record import defect
 from defects.shared import decoded_in_pieces
 from defects.size.shared import BUFFER, cut_text, last_full_piece_lost
@@ -130,11 +129,6 @@ def short_warnings(answer: Any) -> Any:
     return replace(answer, warnings=cut or answer.warnings)
 
 
-def is_prompt_file(stdin: Any) -> bool:
-    """Whether this stdin holds a prompt: what gemini gets else is a device."""
-    return stat.S_ISREG(os.fstat(stdin.fileno()).st_mode)
-
-
 class Stubborn:
     """A gemini that is given its prompt by a pipe, and whose stderr is read when it has taken all of it."""
 
@@ -162,7 +156,7 @@ class Stubborn:
 
 
 def read_behind_prompt(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
-    if not is_prompt_file(options["stdin"]):
+    if not is_fed(options["stdin"]):
         return real(argv, **options)
     text, target = options["stdin"].read(), os.dup(options["stderr"].fileno())
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}

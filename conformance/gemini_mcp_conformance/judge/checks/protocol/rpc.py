@@ -168,18 +168,14 @@ def _beside_halves(observation: Observation) -> Iterator[tuple[Exchange, float]]
 
     A port may ask its client something first, who cannot answer within the line.
     """
-    if any(map(is_request, (line.message for line in observation.received))):
+    halved = [step for step in observation.conversation.steps if isinstance(step, Raw) and step.pause > WHILE]
+    if not halved or observation.delay >= WHILE or any(is_request(line.message) for line in observation.received):
         return
-    rests = {step.data.removesuffix(b"\n"): step.pause for step in _halved(observation)}
-    for line in observation.lines if observation.delay < WHILE else ():
+    rests = {step.data.removesuffix(b"\n"): step.pause for step in halved}
+    for line in (line for line in observation.lines if line.sent and line.data in rests):
         before = [each for each in observation.calls if each.sent.order < line.order and each.silence != "cancelled"]
         beside = [each for each in before if not each.answers or each.answers[0].order > line.order]
-        yield from ((each, line.at + rests[line.data]) for each in beside if line.sent and line.data in rests)
-
-
-def _halved(observation: Observation) -> list[Raw]:
-    """The lines whose rest came after a while."""
-    return [step for step in observation.conversation.steps if isinstance(step, Raw) and step.pause > WHILE]
+        yield from ((each, line.at + rests[line.data]) for each in beside)
 
 
 def was_turned_away(exchange: Exchange) -> bool:

@@ -68,16 +68,16 @@ class Requests:
 
     async def ask(self, number: int, step: Request) -> None:
         """Send the request of a step, and ask for the further pages of a list."""
-        pending = await self._sent(number, step)
-        if step.pages:
-            await self._pages(number, step, pending)
+        begun = [await self._sent(number, step) for _ in range(step.walks or 1)]
+        for pending in begun[: step.walks]:
+            await self._walk(number, step, pending)
 
-    async def _pages(self, number: int, step: Request, pending: Pending) -> None:
+    async def _walk(self, number: int, step: Request, pending: Pending) -> None:
         """Ask for the pages behind the first, as long as each names a new one."""
         seen: set[str] = set()
         while isinstance(cursor := next_cursor(pending.answers), str) and cursor not in seen and len(seen) < PAGES:
             seen.add(cursor)
-            following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, pages=False)
+            following = replace(step, params={**table(step.params), "cursor": cursor}, id=AUTO, walks=0)
             pending = await self._sent(number, following, is_page=True)
 
     async def _sent(self, number: int, step: Request, is_page: bool = False) -> Pending:

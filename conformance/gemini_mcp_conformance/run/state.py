@@ -175,7 +175,7 @@ class RunState:
 
     async def _served(self) -> Served:
         """The schemas that the port serves."""
-        asked = Conversation("served", "The list of tools.", (Request("tools/list", pages=True),))
+        asked = Conversation("served", "The list of tools.", (Request("tools/list", walks=1),))
         pages = (await self.bench.play(asked, EXPLORING)).exchanges
         tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
         return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}

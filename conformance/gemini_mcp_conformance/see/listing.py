@@ -14,11 +14,13 @@ def lists(observation: Observation) -> list[list[Exchange]]:
     """Each list that was asked for, as its pages."""
     found: list[list[Exchange]] = []
     for exchange in observation.exchanges:
+        if exchange.method != "tools/list":
+            continue
         cursor = exchange.params.get("cursor")
-        if exchange.method == "tools/list" and cursor is None:
+        if cursor is None:
             found.append([exchange])
-        elif exchange.method == "tools/list" and found and cursor == _next(found[-1]):
-            found[-1].append(exchange)
+        elif (begun := next((pages for pages in found if _next(pages) == cursor), None)) is not None:
+            begun.append(exchange)
     return found
 
 

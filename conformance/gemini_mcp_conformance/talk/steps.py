@@ -32,7 +32,8 @@ class Request:
     """A request. `scripts` are what gemini plays for it, in order; `name` is how later steps refer to it.
 
     `expected` is the result that a scenario of the specification gives. `bare` sends `params` without the metadata of a
-    stateless request. `pages` asks for all pages of a list. `escaped` writes slashes and what is not ASCII in escapes.
+    stateless request. `walks` is how often all pages of a list are asked for at once. `escaped` writes slashes and what
+    is not ASCII in escapes.
     """
 
     kind: ClassVar[str] = "request"
@@ -43,7 +44,7 @@ class Request:
     until: Until = "answered"
     id: Json = AUTO
     bare: bool = False
-    pages: bool = False
+    walks: int = 0
     expected: Json = None
     escaped: bool = False
 

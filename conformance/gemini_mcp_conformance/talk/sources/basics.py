@@ -42,14 +42,14 @@ class Basics(Maker):
     phase, prefix = "basics", ""
 
     def lists(self) -> Conversation:
-        steps = (Request("tools/list", pages=True), Request("tools/list", pages=True))
+        steps = (Request("tools/list", walks=1), Request("tools/list", walks=2))
         tools = self.spec.tools.values()
         listed = (f"tools:{kebab(tool.name)}" for tool in tools)
         declared = (
             f"tools:{kebab(tool.name)}:{kebab(name)}" for tool in tools for name in (*tool.properties, "required")
         )
         shows = ("tools:schema", "tools:unique", "tools:order", "tools:removed", *listed, *declared)
-        return self.conversation("tools", "The list of tools, twice.", steps, *shows)
+        return self.conversation("tools", "The list of tools, again and again.", steps, *shows)
 
     def unknown_methods(self, revision: str | None) -> Conversation:
         near = (each for name in METHODS for each in (name.upper(), name[:-1], f"{name}s", f"{name}/more"))
@@ -71,7 +71,7 @@ class Basics(Maker):
         arguments = self.arguments(first, PLAIN)
         # A port may offer more tools than the specification has; its list tells which.
         calls = [call(name, arguments, self.answers("Paris.")) for name in names if name not in known]
-        steps = (Request("tools/list", pages=True), *calls, *calls)
+        steps = (Request("tools/list", walks=1), *calls, *calls)
         shows = ("tools:unknown", "tools:unknown:code")
         return self._of("unknown-tool", "A tool that nobody offers.", revision, steps, *shows)
 

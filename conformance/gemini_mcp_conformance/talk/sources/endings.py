@@ -81,6 +81,9 @@ class Endings(Unending):
         title = "The end of stdin in the middle of a line."
         yield self._end("stdin", title, "stdin", [*self._past("stdin"), HALF_A_LINE], *idle)
         yield self._end("stdin-unasked", "The end of stdin before any message.", "stdin", (), idle[0], greet=False)
+        title = "The end of stdin when gemini cannot be started."
+        steps = [self.ask(tool, f"Who starts {tool}?", file="You do not start.") for tool in self.names]
+        yield self._end("stdin-unstarted", title, "stdin", steps, *idle, gemini="not-executable")
         title = "The end of stdin while nobody reads an answer."
         yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, "system:removed:stdin-end")
         title = "The end of stdin behind a client that reads no more"
@@ -172,6 +175,11 @@ class Endings(Unending):
         name, tool = f"past of {how}", self.first
         yield from (Raw(b"This is no JSON.\n"), self.hanging(tool, name), Cancel(name))
         yield call(tool, self.wrong(tool))
+        # No system hands over an argument of that length, so gemini cannot be started.
+        yield self.ask(tool, "What is too long?", option="m" * 2 * self.spec.limit)
+        listed = self.sources.listed(f"Listed before {how}.", session(f"listed before {how}"))
+        yield self.ask(self.last, f"What is listed before {how}?", listed, file="You are past.")
+        yield told(self.ask(tool, self.overlong(f"How long is {how}? "), self.answers("Long.")), f"long {how}")
         yield from (self.ask(tool, f"A failure before {how}", fails()), self.served(f"the past of {how}"))
 
     def _busy(self, how: Ending) -> list[Step]:

@@ -29,8 +29,8 @@ NAMED: Json = {
     "icons": [{"src": "data:image/png;base64,AA==", "sizes": ["1x1"]}],
 }
 """What a client may say of itself beside its name."""
-MORE: Json = {"example.org/note": {"is": ["more", None]}}
-"""Members that nobody knows."""
+MORE: Json = {"example.org/note": {"is": ["more", None]}, "io.modelcontextprotocol/note": {"is": "new"}}
+"""Members that nobody knows; MCP keeps one of the names to itself."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:

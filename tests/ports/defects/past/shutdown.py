@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from answering import Outcome
+from answering import Failure, Outcome
 from defects.past.shared import MOMENT, notes_group
 from defects.record import defect
 from defects.shared import members
@@ -55,12 +55,20 @@ def ends_running_calls(port: Any, real: Any) -> None:
 
 
 def notes_cancelled(port: Any, call: Call) -> None:
-    port.memory["cancelled"] = True
+    port.memory["never ends"] = True
+
+
+def notes_unstarted(port: Any, real: Any, *arguments: Any) -> Any:
+    try:
+        return real(*arguments)
+    except Failure:
+        port.memory["never ends"] = True
+        raise
 
 
 def ends_in(port: Any, real: Any) -> None:
-    """Nothing is left to end, it believes."""
-    if port.memory.get("cancelled"):
+    """Nothing is left to end, it believes, or something still runs."""
+    if port.memory.get("never ends"):
         while True:
             time.sleep(1)
     real()
@@ -138,6 +146,11 @@ defect(
     "Lives on when its input ends after a call has been cancelled.",
     "shutdown:stdin-end",
 )(cancel=after(notes_cancelled), input_ended=ends_in)
+defect(
+    "unending-behind-failed-start",
+    "Lives on when its input ends after a gemini that could not be started.",
+    "shutdown:stdin-end",
+)(begin=notes_unstarted, input_ended=ends_in)
 defect(
     "exit-waits-for-reader",
     "Waits at the end of its input until the client has read an answer that is being written.",

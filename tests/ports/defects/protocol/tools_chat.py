@@ -5,7 +5,8 @@ from typing import Any
 
 from defects.protocol.shared import chat
 from defects.record import defect
-from speaking import INVALID_PARAMS, Message, RpcError
+from port import META
+from speaking import INVALID_PARAMS, Message, RpcError, as_object
 from steps import Change, adding, always, for_tool, without
 
 
@@ -21,6 +22,16 @@ def params_of_list(port: Any, real: Any, params: Any, stateless: bool) -> Messag
     return real(params, stateless)
 
 
+def is_of_namespace(port: Any, real: Any, params: Mapping[str, Any]) -> bool:
+    return any(name.startswith(META) for name in as_object(params.get("_meta")) or {})
+
+
+def versioned(port: Any, real: Any, params: Mapping[str, Any]) -> None:
+    if f"{META}protocolVersion" not in params["_meta"]:
+        raise RpcError(INVALID_PARAMS, "`_meta` lacks the version.")
+    real(params)
+
+
 def renaming(old: str, new: str) -> Change:
     return lambda properties: {new if name == old else name: schema for name, schema in properties.items()}
 
@@ -30,6 +41,11 @@ defect("chat-renamed", "Lists `chat` under another name.", "tools:chat")(tool=ch
 defect("meta-of-list-refused", "Refuses a list of tools that comes with more than a cursor.", "tools:chat")(
     list_tools=params_of_list
 )
+defect(
+    "namespace-taken-for-era",
+    "Refuses requests whose `_meta` holds another name of MCP's own, as if they were of 2026-07-28.",
+    "tools:chat",
+)(is_stateless=is_of_namespace, check_stateless=versioned)
 defect("chat-cwd-undeclared", "Does not declare `cwd` for `chat`.", "tools:chat:cwd")(properties=chat(without("cwd")))
 defect("chat-model-untyped", "Declares `model` without a type.", "tools:chat:model")(
     properties=chat(adding(model={"description": "The model."}))

@@ -1,12 +1,13 @@
 """A `chat-reply` that declares itself wrongly: ports that break `tools:chat-reply`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from conditions import REVISION, speaks
 from defects.protocol.shared import reply, stateless
 from defects.record import defect
 from planning import TEXT
-from speaking import Message
+from speaking import INVALID_PARAMS, Message, RpcError
 from steps import adding, always, for_tool, gives, without
 
 
@@ -15,6 +16,22 @@ def undeclared(port: Any, real: Any, name: str) -> Message:
     return without("cwd")(properties) if name == "chat-reply" and speaks(port, "2024-11-05") else properties
 
 
+def pages_once(port: Any, real: Any, params: Mapping[str, Any], stateless: bool) -> Message:
+    """One tool a page; the cursor of the second is good for one request."""
+    (first, *others), cursor = (whole := real({}, stateless))["tools"], params.get("cursor")
+    if cursor is None:
+        port.memory["cursor"] = "the second page"
+        return {**whole, "tools": [first], "nextCursor": port.memory["cursor"]}
+    if cursor != port.memory.pop("cursor", None):
+        raise RpcError(INVALID_PARAMS, "The cursor is not one of this server.")
+    return {**whole, "tools": others}
+
+
+defect(
+    "cursor-good-once",
+    "Forgets a cursor once used, so that the second of two walks through the pages misses a tool.",
+    "tools:chat-reply",
+)(list_tools=pages_once)
 defect("stateless-list-short", "Lists `chat` alone in this era.", "tools:chat-reply")(
     list_tools=stateless(lambda result: {**result, "tools": result["tools"][:1]})
 )

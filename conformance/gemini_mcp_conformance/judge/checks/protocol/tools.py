@@ -16,7 +16,7 @@ from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.registry import check, check_all
-from gemini_mcp_conformance.see.listing import is_foreign, lists_all, tool, tools, whole_lists
+from gemini_mcp_conformance.see.listing import is_foreign, lists, lists_all, tool, tools, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import token
 from gemini_mcp_conformance.see.witness import reply, shown
@@ -91,6 +91,20 @@ def tools_are_listed_whatever_else_is_asked(observation: Observation) -> Complai
     for each in _extended_lists(observation):
         if each.error is not None:
             yield f"{reply(each, f'tools/list with {shown(each.params)}')}, and should offer its tools."
+
+
+@check_all("tools:{tool}", judges=lambda observation: bool(_broken_off(observation)))
+def tool_is_on_a_page_of_each_list(observation: Observation, subject: Subject) -> Complaints:
+    for pages in _broken_off(observation):
+        listed = {inside(tool, "name") for page in pages for tool in items(inside(page.result, "tools"))}
+        if subject["tool"] not in listed:
+            refused = reply(pages[-1], f"tools/list with {shown(pages[-1].params)}")
+            yield f"{refused}, and should offer the tools behind the page that named the cursor."
+
+
+def _broken_off(observation: Observation) -> list[list[Exchange]]:
+    """The lists of which the port refused a page that it had named."""
+    return [pages for pages in lists(observation) if len(pages) > 1 and pages[-1].error is not None]
 
 
 def _extended_lists(observation: Observation) -> list[Exchange]:

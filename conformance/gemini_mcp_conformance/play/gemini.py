@@ -52,7 +52,8 @@ class Gemini:
         """
         if self._fake is None:
             return
-        cancelled = [each for each in self._requests if each.silence == "cancelled" and each.step.until == "sent"]
+        not_begun = [each for each in self._requests if each.step.until in ("sent", "held")]
+        cancelled = [each for each in not_begun if each.silence == "cancelled"]
         unfinished = [*cancelled, *(pending for pending in self._requests if pending.is_unfinished)]
         # A request that is not waited for may get others beside it, so its play is bound to its prompt at once.
         matched = len(unfinished) > 1 or unfinished[-1].step.until != "answered"

@@ -68,7 +68,8 @@ class Reading(Maker):
         )
         held = (replace(each, until="held") for each in (*calls, *others))
         steps = (replace(endless, until="held"), Cancel(gone, "sent"), Await(gone), *held, Request("ping"))
-        shows = ("cancel:child", "cancel:unanswered", "rpc:response:id", "concurrency:lost", "concurrency:crossed")
+        shows = ("cancel:child", "cancel:group", "cancel:unanswered", "rpc:response:id")
+        shows = (*shows, "concurrency:lost", "concurrency:crossed")
         title = "Messages that are written at once."
         return self.conversation("together", title, (*steps, *map(Await, names)), *shows, stdio=True)
 

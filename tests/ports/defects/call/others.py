@@ -61,8 +61,8 @@ defect(
 defect(
     "cancellation-before-its-call",
     "Takes cancellations first of what arrives at once, so that one which came with its call finds no call.",
+    "cancel:group",
     "cancel:unanswered",
-    "cancel:child",
 )(lines=cancellations_first)
 defect(
     "fed-gemini-ended-alone",

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from gathered import every
 
-from gemini_mcp_conformance.play.tracks import parts, tracks_of
+from gemini_mcp_conformance.play.tracks import BUSY, JOBS, parts, tracks_of
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 8])
@@ -17,7 +17,7 @@ def test_every_conversation_is_on_one_track(jobs: int) -> None:
 
 
 def test_the_tracks_that_begin_play_what_kills_most_ports_in_that_order() -> None:
-    begun = tracks_of(every(), 10)[:4]
+    begun = tracks_of(every(), JOBS)[: int(JOBS * BUSY)]
     places = {each.id: place for place, each in enumerate(every())}
     shared = [[places[each.id] for each in track if not each.alone] for track in begun]
     assert sorted(place for track in shared for place in track) == [places[each.id] for each in parts(every())[0]]

@@ -13,9 +13,9 @@ from gemini_mcp_conformance.talk.steps import Raw, Request
 
 Track = list[Conversation]
 
-JOBS = 16
+JOBS = 18
 """Ports that run side by side. Most of those that begin only wait, so two cores are busy and not crowded."""
-BUSY = 2 / 5
+BUSY = 1 / 3
 """The share of them that does not wait."""
 
 STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7

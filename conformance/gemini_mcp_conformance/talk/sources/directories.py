@@ -120,7 +120,7 @@ class Directories(ToolMaker):
 
     def _listed(self) -> Conversation:
         """Directories with hostile names, in which the list of sessions must be asked for."""
-        folders = [text for text in self.hostile.values() if "/" not in text]
+        folders = [text for text in self.own(self.name, self.hostile).values() if "/" not in text]
         unnamed = self.sources.listed("No session is named here.", SESSION)
         steps = (call(self.tool, {**self.given, self.name: path(folder)}, unnamed) for folder in folders)
         title = "Working directories with hostile names, and a list of sessions in each."

@@ -19,6 +19,8 @@ from gemini_mcp_conformance.talk.steps import Await, Release, Request
 from gemini_mcp_conformance.talk.texts import BLANKS
 
 ORDER = 20
+SHARE = 4
+"""A private text is repeated in one in so many ways."""
 MARKS = "-_.:+=~%!$,;/"
 """What is neither a letter nor a digit, and may stand in a key or behind it."""
 MUCH = 600
@@ -91,10 +93,9 @@ class Leaks(Maker):
 
     def _steps(self, name: str) -> Iterator[Request]:
         is_prompt = name == self.spec.prompt(self.tool)
-        # Of a prompt each text tries every second way, and the rest with the next tool; of the other arguments every
-        # third. Together the texts try all.
-        share, first = (min(2, len(self.names)), self.names.index(self.tool)) if is_prompt else (3, 0)
-        for number, (kind, text) in enumerate(TEXTS.items(), first):
+        # Each text tries some of the ways, and others with the next tool. Together the texts try all.
+        share = 1 if self.sources.thorough else SHARE
+        for number, (kind, text) in enumerate(TEXTS.items(), self.names.index(self.tool)):
             given = self.sources.value(self.tool, name, text)
             ways = many(self.spec)[number % share :: share]
             # The schema may have cut the text or replaced it; then gemini would repeat what was never sent.
@@ -147,11 +148,12 @@ class Leaks(Maker):
         kinds = [(found, mask) for mask in self.spec.outcome.masks if (found := samples(mask))]
         keys = [kind[0] for kind, _ in kinds]
         steps = [self._keys(kind[0], "\n".join((*kind, _grown(kind[0], mask)))) for kind, mask in kinds]
-        steps += [self._keys(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
-        steps += [self._keys(kind[0], each) for kind, mask in kinds for each in _in_lines(kind, mask)]
+        said = [(key, f"{key} and \"{key}\"\n{other} ({key})\n'{key}',\n") for key, other in pairwise(keys)]
+        said += [(kind[0], each) for kind, mask in kinds for each in _in_lines(kind, mask)]
         room = self.spec.outcome.stderr_bytes
         cut = ((key, f"{key}\n{'.' * (room - len(key) * 2 // 3)}") for key in keys)
-        steps += [self._keys(key, f"{noise}{said}") for (key, said), noise in zip(cut, cycle(("", NOISE)))]
+        said += [(key, f"{noise}{end}") for (key, end), noise in zip(cut, cycle(("", "", NOISE, NOISE)))]
+        steps += [self._keys(*each) for number, each in enumerate(said) if self.sources.falls_to(self.tool, number)]
         steps.append(self._keys("", NOISE + "\n".join(keys)))
         streams = cycle(("stdout", "stderr") if self.tool == self.first else ("stderr", "stdout"))
         steps += [self._told(key, stream) for key, stream in zip(keys, streams, strict=False)]

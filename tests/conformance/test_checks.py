@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -38,7 +37,7 @@ CALL = Call(
     children=(),
     started=0,
     ended=1,
-    files=Path(),
+    files="",
     is_prepared=False,
     is_unplayed=False,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ def ran(*argv: str, number: int = 1, survivors: frozenset[int] = frozenset()) ->
     given = tuple(element.encode() for element in argv)
     stat = Stat(7, "S", 7, 1)
     given_files: dict[str, Given] = {}
-    journalled = (b"", "null", True, False, False, given_files, stat, (), 1, 2, Path("/none"), False, False)
+    journalled = (b"", "null", True, False, False, given_files, stat, (), 1, 2, "/none", False, False)
     started = Call(number, "call", given, PLACE.work, {}, *journalled)
     understood = understand(given)
     prompt = effective_prompt(understood, b"") if isinstance(understood, Understood) else None

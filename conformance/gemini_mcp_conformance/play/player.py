@@ -114,7 +114,8 @@ class Player:
         every, frame = self.requests.every, self._frame()
         by_step, unclaimed = claimed(every, self._gemini.examined_runs())
         told = progress(every, lines)
-        exchanges = [exchange(pending, every, by_step, lines, told, frame) for pending in every]
+        responses = [line for line in lines if line.is_response and not line.sent]
+        exchanges = [exchange(pending, every, by_step, responses, told, frame) for pending in every]
         asked = [each for each in every if isinstance(each.step, Request) and not each.is_page]
         return Observation(
             conversation=self.conversation,

@@ -74,6 +74,10 @@ class Pending:
         # A prompt of blanks would be found in every command line.
         return self.prompt if self.prompt and self.prompt.strip() else None
 
+    @cached_property
+    def token_bytes(self) -> bytes:
+        return (self.token or "").encode("utf-8", "replace")
+
     @property
     def has_file(self) -> bool:
         """Whether an argument is handed over in a file."""
@@ -112,14 +116,14 @@ def exchange(
     pending: Pending,
     requests: Sequence[Pending],
     runs: Mapping[int, tuple[Run, ...]],
-    lines: Sequence[Line],
+    responses: Sequence[Line],
     told: Mapping[int, tuple[Line, ...]],
     frame: Json,
 ) -> Exchange:
-    """The record of a request that has been played; `told` is the progress of each."""
+    """The record of a request that has been played; `told` is the progress of each, `responses` are those to all."""
     assert pending.sent is not None
     own = runs.get(pending.step_number, ())
-    answers = [line for line in lines if line.is_response and not line.sent and pending.is_answered_by(line)]
+    answers = [line for line in responses if pending.is_answered_by(line)]
     return Exchange(
         spec=pending.spec,
         step=pending.step_number,
@@ -244,7 +248,7 @@ def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending |
 
     Of equal ones it is the one that stands among `others` the fewest times.
     """
-    matches = [each for each in requests if each.token and each.token.encode("utf-8", "replace") in given]
+    matches = [each for each in requests if each.token_bytes and each.token_bytes in given]
     return max(matches, key=lambda each: (len(each.token or ""), -others.count(each)), default=None)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 Kind = Literal["call", "list", "version"]
@@ -75,7 +74,7 @@ class Call:
     children: tuple[int, ...]
     started: int
     ended: int | None
-    files: Path
+    files: str
     is_prepared: bool
     is_unplayed: bool
 

@@ -18,7 +18,7 @@ def remembered(function: Callable[[Seen], Found]) -> Callable[[Seen], Found]:
 
     @wraps(function)
     def recall(seen: Seen) -> Found:
-        known = vars(seen)
+        known = seen.__dict__
         try:
             return known[name]
         except KeyError:

@@ -170,7 +170,7 @@ class Fake:
         now = time.monotonic()
         if now - self._gone.get(call.stat, now) > MOMENT:
             return frozenset()
-        found = processes.living(call.stat, str(call.files), call.children)
+        found = processes.living(call.stat, call.files, call.children)
         if found:
             self._gone.pop(call.stat, None)
         else:

@@ -81,9 +81,9 @@ done
 # variables that may name a file are kept.
 if [ -r "$root/expected" ] && . "$root/expected"; then
   for variable in $variables; do
-    eval "[ -z \"\${$variable+set}\" ] || printf '%s\\0' \"$variable=\$$variable\""
-  done > "$call.environ"
-  : > "$call.expected"
+    eval "[ -z \"\${$variable+set}\" ] || printf '%s\\0' \"$variable=\$$variable\" >> \"\$call.environ\""
+  done
+  own="$own expected"
 elif [ -n "$stat" ]; then
   "$cat" "/proc/$me/environ" > "$call.environ"
 else

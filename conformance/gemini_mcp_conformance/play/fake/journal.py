@@ -67,7 +67,7 @@ def _read_call(files: str, number: int, variables: tuple[str, ...], expected: Ma
     stat, summary, rest = head.split(b"\n", 2)
     kind, stdin_kind, count, *own = summary.decode("ascii").split()
     *argv, cwd = rest.split(b"\0", int(count))
-    environ = {**(expected if _exists(files, "expected") else {}), **_environ(files)}
+    environ = {**(expected if "expected" in own else {}), **_environ(files)}
     return Call(
         number=number,
         kind=cast("Kind", kind),

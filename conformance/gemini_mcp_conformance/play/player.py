@@ -170,7 +170,10 @@ class Player:
             await self.requests.opened(number, step, message, send)
         else:
             self.requests.noise.append(inside(message, "id"))
-            await self.session.send_bytes(pieces, message, pause=step.pause)
+            if step.until == "held":
+                self.session.hold(step.data, message)
+            else:
+                await self.session.send_bytes(pieces, message, pause=step.pause)
 
     async def _cancel(self, step: Cancel) -> None:
         pending = self._named(step.name)

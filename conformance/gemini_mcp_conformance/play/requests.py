@@ -28,6 +28,7 @@ from gemini_mcp_conformance.spec.interpreter import is_absent
 from gemini_mcp_conformance.spec.script import prepares
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.durations import BUSY, seconds
+from gemini_mcp_conformance.talk.messages import encode
 from gemini_mcp_conformance.talk.steps import AUTO, Raw, Request, located
 
 PAGES = 50
@@ -88,7 +89,7 @@ class Requests:
 
     async def _send(self, message: Mapping[str, Json], step: Request) -> Line:
         if step.until == "held":
-            return self.session.hold(message, step.escaped)
+            return self.session.hold(encode(message, step.escaped), message)
         return await self.session.send(message, self.patience.answer, step.escaped)
 
     async def opened(

@@ -87,9 +87,8 @@ class Session:
     async def send(self, message: Json, seconds: float = 10, escaped: bool = False) -> Line:
         return await self.send_bytes((encode(message, escaped),), message, seconds)
 
-    def hold(self, message: Json, escaped: bool = False) -> Line:
-        """Keep a message until the next one is sent, and then write both at once."""
-        data = encode(message, escaped)
+    def hold(self, data: bytes, message: Json) -> Line:
+        """Keep a line until the next one is sent, and then write both at once."""
         self._held.append(data)
         return self._record(data.removesuffix(b"\n"), True, True, message)
 

@@ -198,8 +198,11 @@ class Malformed(Maker):
         windows = line(request("windows", "tools/list", {}), b"\r\n")
         steps: list[Step] = [Raw(many), Request("tools/list"), Raw(mixed, (len(mixed) - 20,)), Request("tools/list")]
         steps += [Raw(windows, until="answered"), Raw(b"\n" + line(request("blank", "tools/list", {})))]
+        for bad in (b"[7]\n", b'{"id": "together"}\n'):
+            steps += [Raw(bad, until="held"), Request("tools/list")]
         title = "Several messages at once."
-        return self.conversation("together", title, (*steps, *self.alive("many")), "rpc:alive:chunks")
+        shows = ("rpc:alive:chunks", "rpc:alive:malformed")
+        return self.conversation("together", title, (*steps, *self.alive("many")), *shows)
 
     def long_lines(self) -> Iterable[Conversation]:
         """Twice in a row: a line without sense, and one that is a message; at first a call runs."""

@@ -62,12 +62,11 @@ def judge_death(conversation: Conversation, how: str, told: str = "") -> tuple[F
 
 def _findings(observation: Observation, check: Check, refuses_all: bool) -> Sequence[Finding]:
     if isinstance(check, CheckOfExchange):
-        every = observation.exchanges
-        judged = every if check.tool is None else [each for each in every if each.tool == check.tool]
         return [
             _of_exchange(observation, check, exchange, concluded, refuses_all)
-            for exchange in judged
-            if (concluded := check.verdict(exchange)) is not None
+            for exchange in observation.exchanges
+            if (check.tool is None or check.tool == exchange.tool)
+            and (concluded := check.verdict(exchange)) is not None
         ]
     if isinstance(check, CheckOfObservation) and (concluded := check.verdict(observation)) is not None:
         return [_of_observation(observation, check, concluded, refuses_all)]

@@ -162,18 +162,19 @@ class Player:
                 await self._http(step)
 
     async def _raw(self, number: int, step: Raw) -> None:
-        edges = (0, *step.cuts, len(step.data))
-        pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
         message = decode(step.data)
         if is_request(message):
-            send = partial(self.session.send_bytes, pieces, message, pause=step.pause)
-            await self.requests.opened(number, step, message, send)
+            await self.requests.opened(number, step, message, partial(self._written, step, message))
         else:
             self.requests.noise.append(inside(message, "id"))
-            if step.until == "held":
-                self.session.hold(step.data, message)
-            else:
-                await self.session.send_bytes(pieces, message, pause=step.pause)
+            await self._written(step, message)
+
+    async def _written(self, step: Raw, message: Json) -> Line:
+        if step.until == "held":
+            return self.session.hold(step.data, message)
+        edges = (0, *step.cuts, len(step.data))
+        pieces = [step.data[begin:end] for begin, end in itertools.pairwise(edges)]
+        return await self.session.send_bytes(pieces, message, pause=step.pause)
 
     async def _cancel(self, step: Cancel) -> None:
         pending = self._named(step.name)

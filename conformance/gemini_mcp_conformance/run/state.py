@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gemini_mcp.spec.values import inside, items, table
+from gemini_mcp.spec.values import table
 from gemini_mcp_conformance.judge.finding import Finding
 from gemini_mcp_conformance.judge.judgement import FOREIGN
 from gemini_mcp_conformance.judge.judging import by_check, judge_death
@@ -24,6 +24,7 @@ from gemini_mcp_conformance.run.ending import INTERRUPTED, SPENT
 from gemini_mcp_conformance.run.explorer import Explorer, Seen
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.playing import Playing
+from gemini_mcp_conformance.see.listing import tools_on
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.spec.script import Script
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -177,8 +178,7 @@ class RunState:
         """The schemas that the port serves."""
         asked = Conversation("served", "The list of tools.", (Request("tools/list", walks=1),))
         pages = (await self.bench.play(asked, EXPLORING)).exchanges
-        tools = [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
-        return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools}
+        return {str(tool.get("name")): table(tool.get("inputSchema")) for tool in tools_on(pages)}
 
     async def end(self) -> None:
         """Cancel what has begun and nobody will wait for, and end every port."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.see.memo import remembered
@@ -28,7 +28,11 @@ def lists(observation: Observation) -> list[list[Exchange]]:
 def whole_lists(observation: Observation) -> list[list[Mapping[str, Json]]]:
     """The tools of each list of which all pages were answered."""
     whole = [pages for pages in lists(observation) if pages[-1].result is not None and _next(pages) is None]
-    return [[table(tool) for page in pages for tool in items(inside(page.result, "tools"))] for pages in whole]
+    return [tools_on(pages) for pages in whole]
+
+
+def tools_on(pages: Iterable[Exchange]) -> list[Mapping[str, Json]]:
+    return [table(tool) for page in pages for tool in items(inside(page.result, "tools"))]
 
 
 def lists_all(observation: Observation) -> bool:

@@ -47,7 +47,6 @@ class Fake:
         self._journal = Journal(root / "journal", self.watched.variables)
         self._loads = 0
         self._is_idle = False
-        self._has_late_reader = True
         self._released: set[str] = set()
         self._gone: dict[Stat, float] = {}
 
@@ -195,7 +194,7 @@ class Fake:
         starts = self.starts()
         if not starts:
             return frozenset()
-        return processes.living_below([call.stat for call in starts], f"{self._journal.folder}{os.sep}")
+        return processes.living_below([call.stat for call in starts], self._journal.prefix)
 
     def _write_playlist(self, text: str) -> None:
         """Write the next playlist in one step; another Fake for the same directory may have written some."""
@@ -223,9 +222,6 @@ class Fake:
     def _tell_late_reader(self, scripts: Sequence[tuple[str, Script]]) -> None:
         """Write down what a call does before it reads its stdin, if a script says so; no name is no reading."""
         late = [script.play for _, script in scripts if any("unread" in step for step in script.play)]
-        if not late and not self._has_late_reader:
-            return
-        self._has_late_reader = bool(late)
         if late:
             told = {key: value for step in late[0] for key, value in step.items()}
             (self._releases / ".taken").unlink(missing_ok=True)

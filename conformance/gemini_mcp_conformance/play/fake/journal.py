@@ -16,8 +16,8 @@ class Journal:
     """A folder of these files. A call that has ended is read once."""
 
     def __init__(self, folder: Path, variables: tuple[str, ...]) -> None:
-        self.folder = folder
-        self._prefix = f"{folder}{os.sep}"
+        self.prefix = f"{folder}{os.sep}"
+        """What the paths of the files begin with."""
         self._variables = variables
         self.expected: Mapping[str, str] = {}
         """What a call was given, if it says that this was there."""
@@ -42,16 +42,16 @@ class Journal:
         """Forget every call."""
         self._ended.clear()
         # For thousands of files, objects that hold their paths would take as long as the files themselves.
-        for name in os.listdir(self.folder):
-            os.unlink(f"{self._prefix}{name}")
+        for name in os.listdir(self.prefix):
+            os.unlink(f"{self.prefix}{name}")
 
     def _has_started(self, number: int) -> bool:
-        return os.path.exists(f"{self._prefix}{number}.start")
+        return os.path.exists(f"{self.prefix}{number}.start")
 
     def _call(self, number: int) -> Call | None:
         call = self._ended.get(number)
         if call is None:
-            call = _read_call(f"{self._prefix}{number}", number, self._variables, self.expected)
+            call = _read_call(f"{self.prefix}{number}", number, self._variables, self.expected)
         if call is not None and call.ended is not None:
             self._ended[number] = call
         return call

@@ -176,7 +176,7 @@ class Endings(Unending):
         yield from (Raw(b"This is no JSON.\n"), self.hanging(tool, name), Cancel(name))
         yield call(tool, self.wrong(tool))
         # No system hands over an argument of that length, so gemini cannot be started.
-        yield self.ask(tool, "What is too long?", option="m" * 2 * self.spec.limit)
+        yield self.ask(tool, "What is too long?", option=self.overlong("m"))
         listed = self.sources.listed(f"Listed before {how}.", session(f"listed before {how}"))
         yield self.ask(self.last, f"What is listed before {how}?", listed, file="You are past.")
         yield told(self.ask(tool, self.overlong(f"How long is {how}? "), self.answers("Long.")), f"long {how}")

@@ -16,7 +16,7 @@ from gemini_mcp.spec.values import Json, inside, items, table
 from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.checks.protocol.rpc import invalid_params
 from gemini_mcp_conformance.judge.registry import check, check_all
-from gemini_mcp_conformance.see.listing import is_foreign, lists, lists_all, tool, tools, whole_lists
+from gemini_mcp_conformance.see.listing import is_foreign, lists, lists_all, tool, tools, tools_on, whole_lists
 from gemini_mcp_conformance.see.observation import Exchange, Observation
 from gemini_mcp_conformance.see.timeline import token
 from gemini_mcp_conformance.see.witness import reply, shown
@@ -96,8 +96,7 @@ def tools_are_listed_whatever_else_is_asked(observation: Observation) -> Complai
 @check_all("tools:{tool}", judges=lambda observation: bool(_broken_off(observation)))
 def tool_is_on_a_page_of_each_list(observation: Observation, subject: Subject) -> Complaints:
     for pages in _broken_off(observation):
-        listed = {inside(tool, "name") for page in pages for tool in items(inside(page.result, "tools"))}
-        if subject["tool"] not in listed:
+        if subject["tool"] not in [tool.get("name") for tool in tools_on(pages)]:
             refused = reply(pages[-1], f"tools/list with {shown(pages[-1].params)}")
             yield f"{refused}, and should offer the tools behind the page that named the cursor."
 

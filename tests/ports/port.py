@@ -55,6 +55,9 @@ class Port(Speaks, Plans, Answers, Runs):
     def serve(self) -> None:
         for number in self.signals():
             signal.signal(number, self.on_signal)
+        # Python hears a signal that comes right before a read only when the read has ended. An alarm interrupts it.
+        signal.signal(signal.SIGALRM, lambda number, frame: None)
+        signal.setitimer(signal.ITIMER_REAL, TICK_SECONDS, TICK_SECONDS)
         threading.Thread(target=self.watch, daemon=True).start()
         with suppress(Stop):
             for line in self.lines():
@@ -83,7 +86,8 @@ class Port(Speaks, Plans, Answers, Runs):
             self.end(call)
         deadline = time.monotonic() + EXIT_SECONDS
         for thread in [*self.threads, *self.endings]:
-            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():  # a signal can come before it has started
+                thread.join(max(0.0, deadline - time.monotonic()))
         os._exit(0)
 
     def watch(self) -> None:

@@ -108,7 +108,8 @@ def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
     with trial.target() as target:
         report = run(Options(target, budget=BUDGET, patience=PATIENT), [conversations()[id] for id in chosen])
     wrong = [judged for judged in report.judgements if judged.level == "MUST" and judged.verdict not in FINE]
-    return Proof(trial, tuple(f"{judged.id} is {judged.verdict}: {judged.message}" for judged in wrong))
+    told = (f"{judged.id} is {judged.verdict}: {judged.message} {judged.witness or ''}".rstrip() for judged in wrong)
+    return Proof(trial, tuple(told))
 
 
 def price(conversation: Conversation) -> float:

@@ -24,7 +24,7 @@ from gemini_mcp_spec.lint.linter import lint
 from gemini_mcp_spec.report.comparisons import FORMATS as DIFF_FORMATS
 from gemini_mcp_spec.report.complaints import FORMATS as LINT_FORMATS
 from gemini_mcp_spec.report.explanations import explained, explanations, near, told
-from gemini_mcp_spec.report.pages import pages
+from gemini_mcp_spec.report.pages import is_page, pages
 
 _WRITTEN: Mapping[str, Any] = {
     "action": "append",
@@ -206,7 +206,8 @@ def _docs(options: argparse.Namespace) -> int:
         raise UnreadableSpec(
             f"{options.spec!r} has mistakes, so no page is written. Run `gemini-mcp-spec lint`."
         ) from None
-    held = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+    found = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+    held = {name: text for name, text in found.items() if name in wanted or is_page(text)}
     drifted = sorted({name for name in {*wanted, *held} if wanted.get(name) != held.get(name)})
     if options.check:
         for name in drifted:

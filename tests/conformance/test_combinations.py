@@ -91,8 +91,8 @@ def test_what_cannot_meet_a_tool_is_said_with_the_reason() -> None:
 def test_the_page_of_the_coverage_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert start(["coverage", "--markdown"]) == 0
     printed = capsys.readouterr().out
-    page = (ROOT / "docs/coverage.md").read_text(encoding="utf-8")
-    assert printed == page, "Run: gemini-mcp-conformance coverage --markdown > docs/coverage.md"
+    page = (ROOT / "docs/spec/coverage.md").read_text(encoding="utf-8")
+    assert printed == page, "Run: gemini-mcp-conformance coverage --markdown > docs/spec/coverage.md"
 
 
 @pytest.mark.slow

@@ -203,6 +203,17 @@ def test_pages_are_written_and_their_drift_is_1(old: str, tmp_path: Path, capsys
     assert "errors.md" in capsys.readouterr().out
 
 
+def test_only_pages_are_removed(old: str, tmp_path: Path) -> None:
+    assert main(["docs", old, "--output", str(tmp_path)]) == 0
+    page = (tmp_path / "errors.md").read_text(encoding="utf-8")
+    (tmp_path / "former.md").write_text(page, encoding="utf-8")
+    (tmp_path / "own.md").write_text("# Notes\n\nRun `gemini-mcp-server`.\n", encoding="utf-8")
+    assert main(["docs", old, "--output", str(tmp_path), "--check"]) == 1
+    assert main(["docs", old, "--output", str(tmp_path)]) == 0
+    assert not (tmp_path / "former.md").exists()
+    assert (tmp_path / "own.md").exists()
+
+
 def test_an_excluded_requirement_is_marked_on_its_page(tmp_path: Path) -> None:
     without = changed("requirements.json", ["requirements", 0, "excluded"], "Nobody can see it.")
     assert main(["docs", edited(tmp_path / "new", without), "--output", str(tmp_path / "pages")]) == 0

@@ -17,7 +17,8 @@ from gemini_mcp_spec.files.spec_files import SpecFiles
 from gemini_mcp_spec.files.tools import INVOCATION, OUTCOME, tools
 from gemini_mcp_spec.report.explanations import explanations
 
-_GENERATED = "Generated from `spec/` by `gemini-mcp-spec docs`; edit the specification instead."
+_WRITER = "`gemini-mcp-spec docs`"
+_GENERATED = f"Generated from `spec/` by {_WRITER}; edit the specification instead."
 _KOREAN: Mapping[str, str] = {
     "Tools": "도구",
     "argument": "인자",
@@ -36,7 +37,7 @@ _KOREAN: Mapping[str, str] = {
     "working directory": "작업 디렉토리",
     "Specification": "스펙",
     "Deprecated, and may be gone from {until} on.": "폐지 예정이며 {until}부터 없어질 수 있습니다.",
-    _GENERATED: "`gemini-mcp-spec docs`가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요.",
+    _GENERATED: f"{_WRITER}가 `spec/`에서 생성한 문서입니다. 이 문서 대신 스펙을 고치세요.",
 }
 _LANGUAGES: Mapping[str, Mapping[str, str]] = {"ko": _KOREAN}
 _CATALOGUE = (
@@ -44,6 +45,8 @@ _CATALOGUE = (
     ("Scenarios", "server/scenarios"),
     ("Host scenarios", "host/scenarios"),
 )
+_HEAD = 3
+"""Lines of a page within which it says what has written it."""
 _UNTOLD = frozenset({"type", "title", "description", "properties", "items", "required"})
 """Keywords of a schema that have a column or rows of their own."""
 
@@ -58,6 +61,11 @@ def pages(spec: SpecFiles) -> Mapping[str, str]:
         language = file.rpartition("/")[2].removesuffix(".json")
         held[f"tools.{language}.md"] = _tools(spec, language, locale["tools"])
     return held
+
+
+def is_page(text: str) -> bool:
+    """Whether a file is one of these pages, or was one in another specification; others may lie beside them."""
+    return any(_WRITER in line for line in text.splitlines()[:_HEAD])
 
 
 def _words(language: str = "en") -> Words:

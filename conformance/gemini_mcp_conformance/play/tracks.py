@@ -50,7 +50,7 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
     early, late, others = parts(conversations)
     waiting = _dealt(_long_first(each for each in others if _waits(each)), max(1, jobs - busy - 1))
     rest = _grouped(each for each in others if not _waits(each))
-    return [*_dealt(early, busy), *waiting, *rest, *_dealt(late, busy)]
+    return [*_dealt(early, busy), *map(_ended, waiting), *rest, *_dealt(late, busy)]
 
 
 def _waits(conversation: Conversation) -> bool:
@@ -73,6 +73,12 @@ def _turn(conversation: Conversation) -> tuple[bool, ...]:
 def _long_first(conversations: Iterable[Conversation]) -> Track:
     """Those that a run would wait for at its end, then the others in their order."""
     return sorted(conversations, key=lambda each: each.seconds < LONG)
+
+
+def _ended(track: Track) -> Track:
+    """The track with a conversation at its end that ends the port: what comes behind one needs another port."""
+    last = max((place for place, each in enumerate(track) if each.ends), default=None)
+    return track if last is None else [*track[:last], *track[last + 1 :], track[last]]
 
 
 def _dealt(conversations: Sequence[Conversation], count: int) -> list[Track]:

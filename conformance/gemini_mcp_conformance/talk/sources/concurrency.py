@@ -84,7 +84,19 @@ class Concurrency(Together):
             twin = self.ask(tool, words, script, name=name, until="started", file="You are a twin.")
             other = f"other of {name}"
             steps += [twin, replace(twin, name=other), Release(name), Await(name), Await(other)]
+        if self.spec.resumes:
+            steps += self._like_replies(self.spec.resumes)
         yield self.conversation("twins", "The same call twice at once.", steps, *BESIDE, "command:once", LONG)
+
+    def _like_replies(self, tool: str) -> Iterable[Step]:
+        """The same reply twice at once: the second waits for its turn, and is run too."""
+        name, other = "like replies", "other of like replies"
+        script = self.answers("The answer to like replies.", session(name), name)
+        twin = self.ask(tool, "The question of like replies?", script, session=session(name), name=name)
+        yield from (replace(twin, until="started"), replace(twin, name=other, until="sent"))
+        # A port that answers it has read what was written before.
+        yield Request("tools/list")
+        yield from (Release(name), Await(name), Await(other))
 
     def meanwhile(self) -> Conversation:
         """A ping and the list of tools while a call of any tool runs."""

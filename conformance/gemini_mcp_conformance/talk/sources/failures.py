@@ -150,11 +150,13 @@ class Failures(Ways):
         prompt, outcome = "Summarise the plan that nobody else may read, please.", self.spec.outcome
         # Together more than 256 KiB, and one line that is longer than 64 KiB.
         many = 12 * outcome.stderr_bytes // 8
+        at_length = json.dumps({outcome.answer["error"]: {"message": "It failed at length. " * 50}})
         noises = {
             prompt: f"cannot read: {prompt}\nat line 1\n",
             "Which key?": f"request failed: https://example.org/?key={KEY}\n",
             "How much?": "".join(f"line {number} of much noise\n" for number in range(many)) + "the very end\n",
             self.overlong("How much of it? "): "서울 👍 " * many + "the very end\n",
+            "What is said at length, behind much?": f"{NOISE}{at_length}\n",
             "What does it refer to?": f"{REFERENCES} {placeholders(('stderr', 'directory', 'exit', 'message'))}\n",
             "How far is it?": "10 %\r50 %\rIt failed at 50 %\r\nof\rall\n",
             "Whose words are these?": f"{outcome.prefix}It says so.{outcome.separator}twice.{outcome.separator}\n",

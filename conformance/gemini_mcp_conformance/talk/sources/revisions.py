@@ -91,7 +91,9 @@ class Revisions(Maker):
         id, title = f"{revision}-incomplete", "Requests that lack what they need."
         shows = ("stateless:meta", "stateless:version", "stateless:no-handshake", "rpc:notification:unanswered")
         held = self.held(self.first, "served all the same", session=session("served all the same"))
-        every = (*steps, nameless, Request("tools/list"), held, *again, Release(held.name), Await(held.name))
+        # A client of another era may ask for it; a call that runs is answered in its own.
+        foreign = Request("ping", bare=True)
+        every = (*steps, nameless, Request("tools/list"), held, *again, foreign, Release(held.name), Await(held.name))
         return self.conversation(id, title, every, *shows, revision=revision)
 
     def _scripts(self, method: str) -> tuple[Script, ...]:

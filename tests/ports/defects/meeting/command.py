@@ -2,8 +2,9 @@
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from answering import Answer, Outcome
@@ -99,20 +100,28 @@ def undeclared_session(port: Any, real: Any, tool: str, arguments: Mapping[str, 
     return replace(plan, argv=(plan.argv[0], "-r", session, *plan.argv[1:])) if is_taken else plan
 
 
-def shares_run(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
-    """The run of an equal call that is under way answers this one too."""
-    running, key = port.memory.setdefault("running", {}), replace(plan, private=())
+def shared(port: Any, key: Any, work: Callable[[], Any]) -> Any:
+    """What comes of the work, or of the same that is under way."""
+    running = port.memory.setdefault("running", {})
     if key in running:
-        done, outcomes = running[key]
+        done, results = running[key]
         done.wait()
-        return outcomes[0]
-    done, outcomes = running[key] = threading.Event(), list[Outcome]()
+        return results[0]
+    done, results = running[key] = threading.Event(), list[Any]()
     try:
-        outcomes.append(real(call, plan))
-        return outcomes[0]
+        results.append(work())
+        return results[0]
     finally:
         del running[key]
         done.set()
+
+
+def shares_run(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
+    return shared(port, replace(plan, private=()), partial(real, call, plan))
+
+
+def shares_answer(port: Any, real: Any, call: Call) -> Any:
+    return shared(port, repr(call.arguments), partial(real, call)) if is_reply(call) else real(call)
 
 
 defect(
@@ -241,3 +250,9 @@ defect(
 defect("equal-calls-share-a-run", "Runs gemini once for equal calls at the same time.", "command:once")(
     run_prompt=shares_run
 )
+defect(
+    "equal-replies-share-an-answer",
+    "Runs gemini once for equal replies at the same time, of which the second would have to wait.",
+    "command:once",
+    "command:chat-reply:session-id",
+)(execute=shares_answer)

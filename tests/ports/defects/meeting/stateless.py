@@ -60,6 +60,12 @@ defect(
     "stateless:result-type",
     "stateless:server-info",
 )(dispatch=notes_era, finished=in_latest_era)
+defect(
+    "era-of-latest-request",
+    "Shapes the result of a call by the era of the request that came last, as of a ping without metadata.",
+    "stateless:result-type",
+    "stateless:server-info",
+)(requested=notes_era, finished=in_latest_era)
 defect("nameless-in-replies", "Leaves its name out of the result of a reply.", "stateless:server-info")(
     answer=nameless_reply
 )

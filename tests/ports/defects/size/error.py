@@ -17,6 +17,8 @@ MOST_MASKS = 8
 """What `re.MULTILINE` is as a number, and so as a count."""
 KEY = 100
 ALL_STDERR = 24 * 1024
+WHOLE = STDERR_LIMIT + 512
+"""Bytes of an error with its stderr, while what gemini says is short."""
 
 
 def swallows(number: int) -> Step:
@@ -44,6 +46,11 @@ def cut_before_masks(port: Any, real: Any, failure: Failure) -> str:
 
 def masked_at_beginning(port: Any, real: Any, text: str) -> str:
     return KEYS.sub(lambda key: "[masked]" + key[0][KEY:], text)
+
+
+def cut_as_a_whole(result: Message) -> Message:
+    text = result["content"][0]["text"].encode("utf-8", "replace")[-WHOLE:].decode("utf-8", "ignore")
+    return {**result, "content": [{"type": "text", "text": text}]}
 
 
 def ended_itself(port: Any, real: Any, call: Call) -> Message | None:
@@ -151,6 +158,11 @@ defect(
 defect("stderr-decoded-by-pages", "Decodes each 4 KiB of stderr by itself.", "error:stderr:tail")(
     read=of_stderr(decoded_in_pieces(1 << 12))
 )
+defect(
+    "error-cut-as-a-whole",
+    "Keeps the last bytes of the whole error, so a long message before a long stderr costs it the prefix.",
+    "error:prefix",
+)(error=gives(cut_as_a_whole))
 defect("tail-one-byte-short", "Keeps one byte of stderr less than it should.", "error:stderr:tail", "error:stderr")(
     tail=tail_of(STDERR_LIMIT - 1)
 )

@@ -200,8 +200,11 @@ class Malformed(Maker):
         steps += [Raw(windows, until="answered"), Raw(b"\n" + line(request("blank", "tools/list", {})))]
         for bad in (b"[7]\n", b'{"id": "together"}\n'):
             steps += [Raw(bad, until="held"), Request("tools/list")]
+        # Software that takes lines from text knows more ends of a line than there are.
+        separated = self.ask(self.last, "Which\u2028lines\u2029are\x85these?", self.answers("One."))
+        steps += [Raw(line(request("separated", "tools/list", {})), until="held"), separated]
         title = "Several messages at once."
-        shows = ("rpc:alive:chunks", "rpc:alive:malformed")
+        shows = ("rpc:alive:chunks", "rpc:alive:malformed", UNICODE)
         return self.conversation("together", title, (*steps, *self.alive("many")), *shows)
 
     def long_lines(self) -> Iterable[Conversation]:

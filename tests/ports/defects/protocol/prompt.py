@@ -24,6 +24,15 @@ def lines_of_lines(port: Any, real: Any) -> Iterator[bytes]:
         yield from line.replace("\u2028".encode(), b"\n").split(b"\n")
 
 
+def lines_of_text(port: Any, real: Any) -> Iterator[bytes]:
+    """A line that comes alone stays whole."""
+    rest = b""
+    while piece := os.read(0, FULL):
+        *whole, rest = (rest + piece).split(b"\n")
+        text = b"\n".join(whole).decode("utf-8", "surrogateescape")
+        yield from whole if len(whole) < 2 else (line.encode("utf-8", "surrogateescape") for line in text.splitlines())
+
+
 def small_pieces_decoded(port: Any, real: Any) -> Iterator[bytes]:
     rest = b""
     while piece := os.read(0, FULL):
@@ -57,6 +66,12 @@ defect(
     "prompt:verbatim:unicode",
     "prompt:verbatim:newline",
 )(lines=lines_of_lines)
+defect(
+    "separators-end-lines-that-come-together",
+    "Takes U+0085, U+2028 and U+2029 for ends of lines where several messages come at once.",
+    "prompt:verbatim:unicode",
+    "rpc:alive:malformed",
+)(lines=lines_of_text)
 defect(
     "small-pieces-decoded-alone",
     "Decodes what one small read has given by itself.",

@@ -17,6 +17,7 @@ from steps import Step, after, before, only
 MOST_MALFORMED = 16
 
 CHUNK = 65_536
+PAGE = 4096
 
 PATIENCE_SECONDS = 3.0
 PIECE = 65536
@@ -28,6 +29,19 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 def pieces(port: Any, real: Any) -> Iterator[bytes]:
     while piece := os.read(0, 1 << 16):
         yield from piece.split(b"\n")
+
+
+def full_reads_followed(port: Any, real: Any) -> Iterator[bytes]:
+    """Reads on while a read was full, for then there must be more."""
+    rest, piece = b"", b"-"
+    while piece:
+        read = [rest]
+        while piece := os.read(0, PAGE):
+            read.append(piece)
+            if len(piece) < PAGE:
+                break
+        *lines, rest = b"".join(read).split(b"\n")
+        yield from lines
 
 
 def plain_members_only(port: Any, real: Any, line: bytes) -> None:
@@ -231,6 +245,11 @@ defect(
     "rpc:alive:chunks",
     "rpc:alive:long-line",
 )(receive=only(lambda line: len(line) % FULL != 0))
+defect(
+    "full-page-waits-for-more",
+    "Holds a line back that fills pages of 4 KiB to their end, until more comes.",
+    "rpc:alive:chunks",
+)(lines=full_reads_followed)
 defect(
     "pause-ends-line",
     "Takes two seconds without a byte for the end of a line.",

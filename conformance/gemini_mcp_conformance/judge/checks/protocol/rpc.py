@@ -17,6 +17,8 @@ from gemini_mcp_conformance.talk.steps import AUTO, Notify, Raw, Request
 
 KNOWN = ("initialize", "ping", "server/discover", "tools/call", "tools/list")
 LONG = 10_000_000
+SOONER = 10
+"""How many times sooner than before an answer comes that has waited for another line."""
 WHILE = 1.0
 """Seconds: less than calls beside half a line have left when their gemini has ended."""
 
@@ -151,6 +153,22 @@ def message_in_pieces_is_answered(observation: Observation) -> Complaints:
     for each in _in_raw(observation):
         if not any(same_id(id, each["id"]) for id in answered):
             yield f"The port did not answer {shown(each)}, which came in pieces or together with others, and should."
+
+
+@check_all("rpc:alive:chunks", judges=lambda seen: bool(_in_raw(seen)))
+def whole_line_waits_for_no_other(observation: Observation) -> Complaints:
+    late = [each for each in observation.exchanges if _comes_with_next(observation, each)]
+    if len(late) > 1:  # once may be chance
+        yield f"The port answered {shown(late[0].request)} only when more had come, and should not wait for that."
+
+
+def _comes_with_next(observation: Observation, exchange: Exchange) -> bool:
+    """Whether an answer that did not come for long came as soon as another line was sent."""
+    sent, answer = exchange.sent, next(iter(exchange.answers), None)
+    after = next((line.at for line in observation.lines if line.sent and line.order > sent.order), None)
+    if exchange.silence != "timeout" or answer is None or after is None:
+        return False
+    return 0 <= answer.at - after < (after - sent.at) / SOONER
 
 
 @check_all("rpc:alive:chunks", judges=lambda seen: any(True for _ in _beside_halves(seen)))

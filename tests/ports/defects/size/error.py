@@ -48,9 +48,13 @@ def masked_at_beginning(port: Any, real: Any, text: str) -> str:
     return KEYS.sub(lambda key: "[masked]" + key[0][KEY:], text)
 
 
-def cut_as_a_whole(result: Message) -> Message:
-    text = result["content"][0]["text"].encode("utf-8", "replace")[-WHOLE:].decode("utf-8", "ignore")
-    return {**result, "content": [{"type": "text", "text": text}]}
+def last_bytes(text: str, length: int) -> str:
+    return text.encode("utf-8", "replace")[-length:].decode("utf-8", "ignore")
+
+
+def cut_as_a_whole(port: Any, real: Any, failure: Failure) -> Message:
+    result = real(failure)
+    return {**result, "content": port.content(last_bytes(result["content"][0]["text"], WHOLE))}
 
 
 def ended_itself(port: Any, real: Any, call: Call) -> Message | None:
@@ -87,7 +91,7 @@ def first_line_divided(port: Any, real: Any, text: str) -> str:
 
 
 def tail_of(length: int) -> Step:
-    return lambda port, real, text: text.encode("utf-8", "replace")[-length:].decode("utf-8", "ignore")
+    return lambda port, real, text: last_bytes(text, length)
 
 
 defect("exit-128-is-success", "Looks at seven bits of an exit code.", "error:exit")(
@@ -162,7 +166,7 @@ defect(
     "error-cut-as-a-whole",
     "Keeps the last bytes of the whole error, so a long message before a long stderr costs it the prefix.",
     "error:prefix",
-)(error=gives(cut_as_a_whole))
+)(error=cut_as_a_whole)
 defect("tail-one-byte-short", "Keeps one byte of stderr less than it should.", "error:stderr:tail", "error:stderr")(
     tail=tail_of(STDERR_LIMIT - 1)
 )

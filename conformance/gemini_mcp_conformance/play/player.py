@@ -19,13 +19,14 @@ from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.requests import PAUSE, Requests, polled
 from gemini_mcp_conformance.play.session import Session
+from gemini_mcp_conformance.play.wire import StdioWire
 from gemini_mcp_conformance.play.workplace import make_files, make_links, remove_files
 from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, is_overdue, progress
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Web
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.clients import is_marked
 from gemini_mcp_conformance.talk.conversation import Conversation
-from gemini_mcp_conformance.talk.messages import SESSION, encode, is_request, notification
+from gemini_mcp_conformance.talk.messages import SESSION, encode, handshake, is_request, notification, request
 from gemini_mcp_conformance.talk.steps import (
     OTHER_SESSION,
     Arrange,
@@ -34,6 +35,7 @@ from gemini_mcp_conformance.talk.steps import (
     End,
     Http,
     Listen,
+    Neighbour,
     Notify,
     Raw,
     Release,
@@ -160,6 +162,8 @@ class Player:
                 self._gemini.become(step.gemini)
             case Http():
                 await self._http(step)
+            case Neighbour():
+                await self._neighbour()
 
     async def _raw(self, number: int, step: Raw) -> None:
         message = decode(step.data)
@@ -235,6 +239,22 @@ class Player:
             self.requests.expect_nothing()
             self.is_session_over = True
         task.cancel()
+
+    async def _neighbour(self) -> None:
+        wire = self.session.wire
+        # A port at an address has been started by somebody else.
+        if isinstance(wire, StdioWire):
+            session = Session(wire.another(), self.session.revision)
+            await session.open()
+            try:
+                greeting = handshake(self.session.revision)
+                await session.send(request("neighbour", "initialize", greeting))
+                await session.wait(lambda: session.is_heard, self.requests.patience.launch)
+                await session.wire.end("stdin")
+                await session.wait_for_end(self.requests.patience.end)
+            finally:
+                session.wire.kill()
+                await session.wire.closed()
 
     async def _finish(self) -> None:
         """Wait for the pending requests, then send one more, whose answer comes after everything else."""

@@ -77,6 +77,10 @@ class StdioWire:
         """Whether no answer to the request of that id can come any more."""
         return self.ended
 
+    def another(self) -> StdioWire:
+        """Another process of the same command, which is not started yet."""
+        return StdioWire(self._command, self._env, self._cwd)
+
     async def open(self, on_line: OnLine, on_end: Callable[[], None]) -> None:
         stderr = self._stderr.open()
         try:

@@ -161,9 +161,16 @@ class Arrange:
     gemini: Literal["", "absent", "present"] = ""
 
 
-Step = Request | Notify | Raw | Await | Cancel | Release | End | Listen | Http | Arrange
+@dataclass(frozen=True)
+class Neighbour:
+    """Another port of the same command comes and goes, in the same directories: another program of the user has it."""
+
+    kind: ClassVar[str] = "neighbour"
+
+
+Step = Request | Notify | Raw | Await | Cancel | Release | End | Listen | Http | Arrange | Neighbour
 STEPS: Mapping[str, type[Step]] = {
-    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Listen, Http, Arrange)
+    kind.kind: kind for kind in (Request, Notify, Raw, Await, Cancel, Release, End, Listen, Http, Arrange, Neighbour)
 }
 
 

@@ -30,6 +30,7 @@ class Unending(Maker):
         super().__init__(sources)
         self.names = sources.spec.told_apart or sources.spec.names[:1]
         self.asks_progress = cycle((True, False))
+        self.escapes = cycle((False, False, True))
 
     def unread(self, tool: str, name: str) -> Request:
         """A call whose gemini does not read its prompt, which is longer than a pipe holds, and does not end."""
@@ -40,8 +41,11 @@ class Unending(Maker):
     def hanging(
         self, tool: str, name: str, script: Script | None = None, mark: str = "", long: bool = False, **more: Json
     ) -> Request:
-        """A call whose gemini does not end; every other one asks for progress. Its prompt begins with the mark."""
-        how = {"session": session(name), "name": name, "until": "started", **more}
+        """A call whose gemini does not end; every other one asks for progress, every third is written in escapes.
+
+        Its prompt begins with the mark.
+        """
+        how = {"session": session(name), "name": name, "until": "started", "escaped": next(self.escapes), **more}
         words = f"{mark}No end of {name}"
         asked = self.ask(tool, self.overlong(f"{words}. ") if long else words, script or hangs(), **how)
         meta: Json = {"_meta": {"progressToken": name}} if next(self.asks_progress) else {}

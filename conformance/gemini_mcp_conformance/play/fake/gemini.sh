@@ -115,7 +115,8 @@ for variable in $variables; do
       */*) directory=${path%/*}/ ;;
       *) directory=. ;;
     esac
-    "$ls" -Lldn "$path" "$directory" > "$call.modes-$variable" 2>/dev/null
+    # In the locale of C it starts sooner.
+    LC_ALL=C "$ls" -Lldn "$path" "$directory" > "$call.modes-$variable" 2>/dev/null
     { copy_short < "$path" || "$cat" "$path" > "$call.file-$variable"; } 2>/dev/null
   fi
 done

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import cycle
+from itertools import cycle, product
 
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.spec.script import Script
@@ -13,7 +13,7 @@ from gemini_mcp_conformance.talk.outcomes.failures import exits_with_meaning
 from gemini_mcp_conformance.talk.plays import SESSION, fails, session
 from gemini_mcp_conformance.talk.showing import shown_by
 from gemini_mcp_conformance.talk.sources import Sources, sequences
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Release, Request, Step, call, path, told
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Neighbour, Release, Request, Step, call, path, told
 from gemini_mcp_conformance.talk.together import BESIDE, CROWD, Together
 
 ORDER = 40
@@ -35,6 +35,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = Concurrency(sources)
     yield from made.pairs()
     yield made.meanwhile()
+    yield made.neighbours()
     yield made.out_of_order()
     yield made.alike_ids()
     yield from made.unread()
@@ -101,11 +102,20 @@ class Concurrency(Together):
     def meanwhile(self) -> Conversation:
         """A ping and the list of tools while a call of any tool runs."""
         asked: list[Step] = []
-        for tool in self.names:
-            asked += [self.held(tool, tool), Request("ping"), Request("tools/list")]
-            asked += [Release(tool), Await(tool), Request("ping")]
+        for tool, escaped in product(self.names, (False, True)):
+            name = f"{tool}, in escapes" if escaped else tool
+            asked += [self.held(tool, name, escaped=escaped), Request("ping"), Request("tools/list")]
+            asked += [Release(name), Await(name), Request("ping")]
         shows = ("concurrency:ping", "concurrency:list", "tools:order")
         return self.conversation("meanwhile", "Requests while a call runs.", asked, *shows)
+
+    def neighbours(self) -> Conversation:
+        """Calls of every tool while another program of the user starts the same port, twice, and ends it."""
+        calls = [self.held(tool, tool, session=session(tool), file=f"You stay with {tool}.") for tool in self.names]
+        steps: list[Step] = [*calls, Neighbour(), Request("ping")]
+        steps += [step for tool in self.names for step in (Release(tool), Await(tool), Neighbour())]
+        shows = (*BESIDE, "system:life", "system:isolation", "command:once")
+        return self.conversation("neighbours", "Ports of other programs.", steps, *shows)
 
     def out_of_order(self) -> Conversation:
         """Four calls, answered in another order than asked, and one more between."""

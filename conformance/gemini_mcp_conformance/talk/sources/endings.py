@@ -85,7 +85,7 @@ class Endings(Unending):
         steps = [self.ask(tool, f"Who starts {tool}?", file="You do not start.") for tool in self.names]
         yield self._end("stdin-unstarted", title, "stdin", steps, *idle, gemini="not-executable")
         title = "The end of stdin while nobody reads an answer."
-        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, "system:removed:stdin-end")
+        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, *shows[:1], "system:removed:stdin-end")
         title = "The end of stdin behind a client that reads no more"
         for due, also in ((False, "."), (True, ", while an answer to it is due.")):
             steps = self._abandoned_calls(due)
@@ -160,10 +160,14 @@ class Endings(Unending):
         return [*hung, answer, left, Release("due"), Listen(False, SOON)] if due else [*hung, left]
 
     def _unread(self) -> list[Step]:
-        """An answer that fills every buffer, and a file that need not wait until it is read."""
+        """An answer that fills every buffer, and files that need not wait until it is read.
+
+        Of a call beside it there could be more to tell.
+        """
+        beside = told(self.hanging(self.last, "beside", file="You are not told of."), "beside")
         long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
         asked = self.ask(self.first, "Who reads it?", long, until="started", file="You are not read.")
-        return [Listen(False), asked, Listen(False, SOON)]
+        return [beside, Listen(False), asked, Listen(False, SOON)]
 
     def _past(self, how: Ending) -> Iterator[Step]:
         """What may have happened before nothing runs: a line without sense, and calls that ended in every way.
@@ -213,13 +217,11 @@ class Endings(Unending):
         ]
 
     def _line(self, session: str | None = None) -> list[Request]:
-        """A reply that runs, and one in the same session that waits for it: in the latest one if none is named."""
+        """A reply that runs, and two in the same session that wait for it: in the latest one if none is named."""
         tool = self.spec.resumes or self.first
         front = self.ask(tool, "In line 0", hangs(), session=session, until="started")
-        return [
-            front,
-            self.ask(tool, "In line 1", hangs(), session=session, until="sent", file="You wait for the end."),
-        ]
+        waiting: dict[str, Json] = {"session": session, "until": "sent", "file": "You wait for the end."}
+        return [front, *(self.ask(tool, f"In line {place}", hangs(), **waiting) for place in (1, 2))]
 
     def _deaf(self, many: int) -> list[Request]:
         """Calls that ignore SIGTERM."""

@@ -26,6 +26,8 @@ from gemini_mcp_conformance.talk.ways import ANSWER, FAILURE, Ways
 ORDER = 16
 
 LARGE = "large-"
+WIDE = "서울 012345678"
+"""16 bytes, so that none of its characters is cut where a size is a power of two."""
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
@@ -49,7 +51,7 @@ class Failures(Ways):
     def script(self, name: str, script: Script) -> Conversation:
         words = f"What is the capital of France, says {name}?"
         if name.startswith(LARGE):
-            steps = [self.with_all(words, script, SESSION) if self.place % 2 else self.ask(words, script)]
+            steps = [self.with_all(words, _wide(script), SESSION) if self.place % 2 else self.ask(words, script)]
         else:
             after = self.ask("And after that, without anything?", self.answers("Lyon is not."))
             asked, *others = self.ways(words, script)
@@ -182,6 +184,13 @@ def _between(failures: Iterable[Request], answered: Iterable[Request]) -> Iterat
     for count, each in enumerate(answered, 1):
         yield from (*islice(left, count), each)
     yield from left
+
+
+def _wide(script: Script) -> Script:
+    """The script, which fills a stream with characters that JSON can write at twice their length."""
+    return replace(script, play=tuple(
+        {"fill": {**table(step["fill"]), "text": WIDE}} if "fill" in step else step for step in script.play
+    ))  # fmt: skip
 
 
 def _shown(script: Script) -> tuple[str, ...]:

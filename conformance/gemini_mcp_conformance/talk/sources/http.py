@@ -181,14 +181,22 @@ class OverHttp(Maker):
             steps += [Release("front"), Await("front"), Await("behind")]
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
         steps += self._both_cancelled()
+        steps += self._of_older_era() if revision else ()
         steps += [Await("ours"), Release("theirs"), Await("theirs")]
         shows = (
             *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
             *("cancel:others", "progress:start", "progress:interval", "progress:increase", "progress:token"),
-            *(("http:stateless:disconnect", "stateless:no-handshake") if revision else ()),
+            *(("http:stateless:disconnect", "stateless:no-handshake", "stateless:result-type") if revision else ()),
         )
         id, title = f"two-clients-{revision}" if revision else "two-clients", "Two clients that choose the same ids."
         return self.conversation(id, title, steps, *shows, aside=True, revision=revision)
+
+    def _of_older_era(self) -> Iterator[Step]:
+        """Another client shakes hands, and asks for something in its session."""
+        older: dict[str, str | None] = {"mcp-protocol-version": None, "mcp-method": None}
+        began = self._beginning()
+        yield replace(began, headers={**older, **began.headers})
+        yield from (Http(message=each, headers={**older, **OTHER}) for each in (PING, LIST))
 
     def _same(self) -> Iterator[Step]:
         """The same call of both, one after the other, and gemini answers otherwise."""

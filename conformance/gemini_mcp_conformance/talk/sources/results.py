@@ -55,6 +55,10 @@ DAMAGED = {
     "marked as UTF-16": b"\xff\xfeis what stands before this.\n",
 }
 """What is no UTF-8."""
+NUMBER = "3"
+"""A session by its place in the list."""
+SEPARATED = "\u2028and\u2029for\x85nobody else"
+"""Words between which some software ends lines, though JSON does not."""
 MANY = 3_000
 """Characters of a message that is longer than ports may show."""
 DAMAGED_ANSWERS = {"begun": b"caf\xc3 ", "half": b"\xea\xb0", "continued": b"\x80\xbf", "a surrogate": b"\xed\xa0\x80"}
@@ -173,9 +177,10 @@ class Results(Ways):
             said = {"stderrBase64": b64encode(data).decode("ascii")}
             steps.append(self.ask(f"Damage stderr, {kind}", Script("fails", (said, {"exit": 1}))))
         if self.spec.session(self.tool) is not None:
-            for near in (f"{SESSION}-2", SESSION[:-1], SESSION.upper(), SESSION[::-1]):
+            nears = [(SESSION, near) for near in (f"{SESSION}-2", SESSION[:-1], SESSION.upper(), SESSION[::-1])]
+            for own, near in (*nears, (NUMBER, SESSION)):
                 changed = self.answers("It goes on elsewhere.", near)
-                steps.append(self.ask(f"Answer in {near}, not quite where it was asked", changed, session=SESSION))
+                steps.append(self.ask(f"Answer in {near}, not quite where it was asked", changed, session=own))
         # An answer may repeat what a failure may not.
         for words in (f"Repeat it for {self.tool}", self.overlong(f"Repeat much for {self.tool}. ")):
             said = f"You know all. {words} a-model"
@@ -243,7 +248,8 @@ class Results(Ways):
     def _laid_out(self) -> Iterable[Script]:
         """The JSON behind more text than a buffer holds, in lines as on Windows, with tabs, and among other JSON."""
         pretty, tabs = (
-            json.dumps(self.sources.document("Laid out, and for nobody else."), indent=indent) for indent in (2, "\t")
+            json.dumps(self.sources.document(f"Laid out,{SEPARATED}."), ensure_ascii=False, indent=indent)
+            for indent in (2, "\t")
         )
         behind = (f"{before}{pretty}" for before in (NOTICES, BRACES, "[WARN] In brackets.\n"))
         for text in (*behind, pretty.replace("\n", "\r\n"), tabs):

@@ -322,3 +322,8 @@ defect(
     "system:removed:stdin-end",
     "system:removed:sigterm",
 )(remove_system=keep_for_answer, answer=answer_and_remove, serve_call=serve_and_remove)
+defect(
+    "start-removes-files-in-use",
+    "Removes every directory of a system prompt when it starts, of a server that runs as well.",
+    "system:life",
+)(serve=before(removes_all))

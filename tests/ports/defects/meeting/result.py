@@ -140,6 +140,11 @@ def broken_is_text_beside_stderr(port: Any, real: Any, stdout: str, stderr: str)
         raise
 
 
+def number_kept(port: Any, real: Any, call: Call, plan: Plan) -> Answer:
+    answer = real(call, plan)
+    return replace(answer, session=plan.session) if (plan.session or "").isdecimal() else answer
+
+
 defect(
     "empty-answer-of-named-session-is-error",
     "Calls an empty answer an error in a reply by id with a directory.",
@@ -288,3 +293,8 @@ defect(
     "Takes an empty text for an answer though no model was asked, in a reply by id with a model.",
     "result:unasked",
 )(ask=failing(names("sessionId", "model"), "asked no model", lambda failure: Answer("")))
+defect(
+    "reply-by-number-keeps-number",
+    "Reports the number of a session in the list, by which a reply was asked for, in the place of the id it has.",
+    "result:session-id:changed",
+)(ask=number_kept)

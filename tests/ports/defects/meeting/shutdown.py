@@ -111,6 +111,21 @@ def leaves_cancelled_alone(port: Any, real: Any) -> None:
     real()
 
 
+def tells_once_more(port: Any) -> None:
+    for call in [each for each in port.calls if each.token is not None]:
+        port.report_progress(call)
+
+
+def spares_the_back(port: Any) -> None:
+    with port.turn_changed:
+        port.memory["spared"] = [call for line in port.turns.values() for call in line[2:]]
+
+
+def unless_spared(port: Any, real: Any, call: Call) -> None:
+    if call not in port.memory.get("spared", ()):
+        real(call)
+
+
 defect(
     "calls-ended-in-a-row",
     "Gives every gemini its time to end after the one before, so that several stubborn ones delay the exit.",
@@ -164,3 +179,15 @@ defect(
     "shutdown:stdin-end:ignored-term",
     "cancel:ignored-term",
 )(shut_down=leaves_cancelled_alone)
+defect(
+    "tells-of-progress-before-it-ends",
+    "Tells the progress of every call once more before it ends any, and waits for its client to read that.",
+    "shutdown:stdin-end:busy",
+    "shutdown:sigterm",
+)(shut_down=before(tells_once_more))
+defect(
+    "third-in-line-runs-at-end",
+    "Ends the first two replies of a line when the server ends, and the third begins.",
+    "shutdown:stdin-end:group",
+    "shutdown:sigterm:group",
+)(shut_down=before(spares_the_back), end=unless_spared)

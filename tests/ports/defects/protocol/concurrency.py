@@ -48,6 +48,16 @@ def turn_of_client(port: Any, real: Any, tool: str, texts: Mapping[str, str]) ->
     return turn and f"{port.current.post.session}: {turn}"
 
 
+def notes_written(port: Any, line: bytes) -> None:
+    port.memory["is plain"] = b"tools/call" in line
+
+
+def alone_unless_plain(port: Any, real: Any, *arguments: Any) -> None:
+    real(*arguments)
+    if not port.memory["is plain"]:
+        port.threads[-1].join()
+
+
 defect(
     "disconnection-keeps-turn",
     "Lets replies wait for ever behind one whose client has closed its connection.",
@@ -78,3 +88,8 @@ defect(
     "Lets replies in the same session overlap when two clients send them over HTTP.",
     "concurrency:same-session",
 )(HttpPort, turn=turn_of_client)
+defect(
+    "escaped-method-blocks",
+    "Reads nothing beside a call whose method is written with an escaped slash.",
+    "concurrency:ping",
+)(receive=before(notes_written), begin_call=alone_unless_plain)

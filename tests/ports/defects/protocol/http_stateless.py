@@ -15,7 +15,7 @@ from port import Port
 from posting import ENCODED, STREAM
 from running import LIST, Call
 from speaking import INVALID_REQUEST, JSON, Message, RpcError, as_object
-from steps import always, before, gives, on, only
+from steps import always, before, gives, notes, on, only
 
 LISTING_SECONDS = 8.0
 EARLY = 0.5
@@ -198,6 +198,10 @@ def passes_encoded(port: Any, real: Any, method: str, params: Any) -> Any:
                 raise
 
 
+def in_era_of_any(port: Any, real: Any, result: Message, stateless: bool) -> Message:
+    return real(result, port.memory["era"])
+
+
 defect(
     "disconnection-spares-group",
     "Ends gemini but not what it has started when a client closes its connection.",
@@ -354,3 +358,8 @@ defect(
     "Does not compare a header with the body when its value comes in base64.",
     "http:stateless:header",
 )(HttpPort, check_headers=passes_encoded)
+defect(
+    "http-era-of-latest-request",
+    "Answers a call in the era of the latest request of any client.",
+    "stateless:result-type",
+)(HttpPort, is_stateless=notes("era"), finished=in_era_of_any)

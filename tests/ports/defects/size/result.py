@@ -174,6 +174,12 @@ def copied(port: Any, real: Any, call: Call, process: Any) -> Any:
     return exit
 
 
+def cut_in_escapes(answer: Answer) -> Answer:
+    length = len(json.dumps(answer.text))
+    kept = len(answer.text) * min(length, ALL_ANSWERS) // length
+    return replace(answer, text=answer.text[:kept])
+
+
 defect(
     "json-search-gives-up",
     "Gives up the search for JSON when 32 braces have begun none.",
@@ -277,3 +283,8 @@ defect(
     "result:session-id",
     "result:large-stderr",
 )(spawn=read_behind_prompt, wait=copied)
+defect(
+    "answer-cut-by-its-escapes",
+    "Cuts an answer that takes more than 12 MiB when JSON escapes it.",
+    "result:large-stdout",
+)(success=takes(cut_in_escapes))

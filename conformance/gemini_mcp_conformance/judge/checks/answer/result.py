@@ -14,6 +14,7 @@ from gemini_mcp_conformance.judge.registry import check
 from gemini_mcp_conformance.judge.selectors import Predicate, answered
 from gemini_mcp_conformance.see.observation import Exchange
 from gemini_mcp_conformance.see.witness import shown
+from gemini_mcp_conformance.spec.interpreter import size
 from gemini_mcp_conformance.spec.reading import Reading, Trait
 
 
@@ -148,7 +149,7 @@ def text_that(fits: Callable[[str], bool]) -> Predicate:
 @check("result:text:newline", judges=text_that(lambda text: "\n" in text or "\r" in text), about="text")
 @check("result:text:blanks", judges=text_that(lambda text: text != text.strip()), about="text")
 @check("result:text:json", judges=text_that(lambda text: text.strip()[:1] in ("{", "[", '"')), about="text")
-@check("result:large-stdout", judges=text_that(lambda text: len(text) >= 10_000_000), about="text")
+@check("result:large-stdout", judges=text_that(lambda text: size(text) >= 10_000_000), about="text")
 @check("result:large-stderr", judges=writes_to_stderr(1 << 20), about="text")
 @check("result:json:notice-before", judges=lambda each: answered(each) and has_trait("before")(each), about="text")
 def text_is_the_response(exchange: Exchange) -> Complaints:

@@ -197,6 +197,20 @@ def with_token(change: Change) -> Step:
     )
 
 
+def unless_noted(port: Any, real: Any, call: Call) -> None:
+    """Does nothing about a call that the port has remembered for it."""
+    if call not in port.memory:
+        real(call)
+
+
+def input_has_ended(port: Port) -> bool:
+    return port.is_ending and not port.ended_by_signal
+
+
+def in_latest_era(port: Any, real: Any, result: Message, stateless: bool) -> Message:
+    return real(result, port.memory["era"])
+
+
 def of_stderr(change: Change) -> Step:
     return takes(lambda outcome: replace(outcome, stderr=change(outcome.stderr)))
 

@@ -9,10 +9,6 @@ from planning import STDIN_LIMIT, Refusal
 from steps import gives, takes
 
 
-def option_before_length(port: Any, real: Any, prompt: str) -> Any:
-    return ((f"--prompt={prompt}",), None) if prompt.startswith("-") else real(prompt)
-
-
 def surrogates_measured(port: Any, real: Any, tool: str, prompt: str) -> None:
     real(tool, prompt)
     pairs = len(prompt.encode("utf-16-le")) // 2 - len(prompt)
@@ -29,11 +25,6 @@ defect("length-in-characters", "Counts characters where the system counts bytes.
 defect("newline-after-long-prompt", "Ends a prompt on stdin with a newline of its own.", "prompt:long")(
     input=takes(lambda text: text and f"{text}\n")
 )
-defect(
-    "long-dash-as-argument",
-    "Puts a long prompt on the command line when it starts with a dash.",
-    "prompt:long",
-)(prompt_form=option_before_length)
 defect(
     "emoji-measured-as-surrogates",
     "Counts six bytes for each character beyond U+FFFF when it measures whether a prompt is too long.",

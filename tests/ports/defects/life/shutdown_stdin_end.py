@@ -10,8 +10,8 @@ from typing import Any
 
 from defects.life.shared import leader_only, never_kills, when_idle
 from defects.record import defect
-from defects.shared import spares_group
-from port import EXIT_SECONDS, Port
+from defects.shared import input_has_ended, spares_group
+from port import EXIT_SECONDS
 from running import GRACE, Call
 from steps import before
 
@@ -36,10 +36,6 @@ def leader_killed_at_end(port: Any, real: Any, call: Call) -> None:
 def spares_group_at_end(port: Any, real: Any, leader: int, number: Any) -> None:
     if number != signal.SIGKILL or not port.memory.get("spares"):
         real(leader, number)
-
-
-def input_has_ended(port: Port) -> bool:
-    return port.is_ending and not port.ended_by_signal
 
 
 def notes_cancellation(port: Any, call: Call) -> None:

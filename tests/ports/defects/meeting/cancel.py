@@ -5,14 +5,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from answering import Outcome
 from conditions import every, from_time
 from defects.meeting.shared import is_long
 from defects.record import defect
 from defects.shared import only_asks, spares_group
-from planning import Plan
 from port import Port
-from running import GRACE, Call, Cancelled
+from running import GRACE, Call
 from speaking import as_object
 from steps import Step, before, only
 
@@ -79,14 +77,6 @@ def cancels_all(port: Any, real: Any, call: Call) -> None:
         real(each)
 
 
-def answers_when_list_is_cancelled(port: Any, real: Any, call: Call, plan: Plan) -> Outcome | None:
-    try:
-        return real(call, plan)
-    except Cancelled:
-        call.is_cancelled = False
-        return None
-
-
 def twice_cancelled(port: Any, real: Any, method: str, params: Mapping[str, Any]) -> None:
     """Who is cancelled twice goes on."""
     if method == "notifications/cancelled":
@@ -143,11 +133,6 @@ defect(
 defect("sixth-cancel-ends-all", "Ends all calls at every sixth cancellation.", "cancel:others")(
     cancel=every(6, cancels_all)
 )
-defect(
-    "cancelled-in-list-answered",
-    "Answers a call that is cancelled while the list is read.",
-    "cancel:unanswered",
-)(list_sessions=answers_when_list_is_cancelled)
 defect("second-cancel-takes-back", "Answers a call that is cancelled twice.", "cancel:unanswered")(
     notified=twice_cancelled
 )

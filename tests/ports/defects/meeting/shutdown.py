@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from defects.record import defect
+from defects.shared import input_has_ended
 from running import Call
 from steps import before
 
@@ -62,12 +63,8 @@ def spares_told(port: Any, real: Any, call: Call) -> None:
         real(call)
 
 
-def is_input_ending(port: Any) -> bool:
-    return port.is_ending and not port.ended_by_signal
-
-
 def spares_stateless(port: Any, real: Any, call: Call) -> None:
-    if not (is_input_ending(port) and call.stateless):
+    if not (input_has_ended(port) and call.stateless):
         real(call)
 
 
@@ -78,7 +75,7 @@ def notes_arrival(port: Any, real: Any, *arguments: Any) -> Call:
 
 
 def spares_newcomer(port: Any, real: Any, call: Call) -> None:
-    if not (is_input_ending(port) and time.monotonic() - port.memory[call] < MOMENT):
+    if not (input_has_ended(port) and time.monotonic() - port.memory[call] < MOMENT):
         real(call)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from defects.record import defect
+from defects.shared import in_latest_era
 from running import Call
 from speaking import Message, as_object
 
@@ -27,10 +28,6 @@ def notes_era(port: Any, real: Any, message: Any) -> None:
     params = as_object((as_object(message) or {}).get("params")) or {}
     port.memory["era"] = port.is_stateless(params)
     real(message)
-
-
-def in_latest_era(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    return real(result, port.memory["era"])
 
 
 def nameless_reply(port: Any, real: Any, call: Call, result: Message) -> None:

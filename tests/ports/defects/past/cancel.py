@@ -8,7 +8,7 @@ from answering import Failure, Outcome
 from conditions import failed, has_listed, notes_listing, refused, wanted
 from defects.past.shared import turn_kept_by
 from defects.record import defect
-from defects.shared import is_unknown, only_asks
+from defects.shared import is_unknown, only_asks, unless_noted
 from http_port import HttpPort
 from planning import Plan
 from port import Port
@@ -73,11 +73,6 @@ def unlists_newest(port: Any, real: Any, method: str, params: Any) -> None:
     if method == CANCELLED and calls and not names_running(port, (as_object(params) or {}).get("requestId")):
         port.memory[calls[-1]] = "unlisted"
     real(method, params)
-
-
-def unless_unlisted(port: Any, real: Any, call: Call) -> None:
-    if call not in port.memory:
-        real(call)
 
 
 def in_slot(port: Any, real: Any, *arguments: Any) -> Call:
@@ -261,7 +256,7 @@ defect(
     "Cannot cancel a call that was the newest when a cancellation came that names no running call.",
     "cancel:child",
     "cancel:group",
-)(notified=unlists_newest, cancel=unless_unlisted)
+)(notified=unlists_newest, cancel=unless_noted)
 defect(
     "slot-of-32-taken-over",
     "Keeps calls in 32 slots, and cannot cancel one that 32 others have followed.",

@@ -8,7 +8,7 @@ from typing import Any
 from answering import Failure
 from defects.protocol.shared import is_gone, notes_gone
 from defects.record import defect
-from defects.shared import only_asks, spares_group, stops_leader
+from defects.shared import in_latest_era, only_asks, spares_group, stops_leader, unless_noted
 from http_port import HttpPort, answers_handshake
 from planning import Plan
 from port import Port
@@ -33,11 +33,6 @@ def lists_unheard(port: Any, real: Any, call: Call, plan: Plan) -> Any:
     with suppress(Failure):
         return port.run(call, arguments, port.listing_cwd(plan), port.environment(None), None, LISTING_SECONDS)
     return None
-
-
-def unless_listing(port: Any, real: Any, call: Call) -> None:
-    if call not in port.memory:
-        real(call)
 
 
 def once_while_running(port: Any, real: Any, call: Call) -> None:
@@ -198,10 +193,6 @@ def passes_encoded(port: Any, real: Any, method: str, params: Any) -> Any:
                 raise
 
 
-def in_era_of_any(port: Any, real: Any, result: Message, stateless: bool) -> Message:
-    return real(result, port.memory["era"])
-
-
 defect(
     "disconnection-spares-group",
     "Ends gemini but not what it has started when a client closes its connection.",
@@ -226,7 +217,7 @@ defect(
     "list-outlives-disconnection",
     "Does not notice a client that leaves while gemini lists the sessions.",
     "http:stateless:disconnect",
-)(HttpPort, list_sessions=lists_unheard, disconnected=unless_listing)
+)(HttpPort, list_sessions=lists_unheard, disconnected=unless_noted)
 defect(
     "waiting-reply-outlives-disconnection",
     "Overlooks that a client leaves while its reply waits for another.",
@@ -362,4 +353,4 @@ defect(
     "http-era-of-latest-request",
     "Answers a call in the era of the latest request of any client.",
     "stateless:result-type",
-)(HttpPort, is_stateless=notes("era"), finished=in_era_of_any)
+)(HttpPort, is_stateless=notes("era"), finished=in_latest_era)

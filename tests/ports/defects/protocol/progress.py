@@ -133,11 +133,6 @@ def told_to_latest_of_id(port: Any, real: Any, call: Call) -> Message:
     return real(call)
 
 
-def interned(port: Any, real: Any, params: Mapping[str, Any]) -> Any:
-    token = real(params)
-    return None if token is None else port.memory.setdefault(str(token), token)
-
-
 def looks_for_token(port: Any, real: Any, params: Any) -> Any:
     token = real(params)
     if token is None:
@@ -205,11 +200,6 @@ defect("token-beside-others-overlooked", "Takes a progress token beside other me
 defect("tokens-are-texts-over-http", "Sends the token as a string over HTTP.", "progress:token")(
     HttpPort, progress=text_of_token
 )
-defect(
-    "tokens-interned-as-text",
-    "Sends the token that an earlier call had in the place of one that is spelt alike and has another type.",
-    "progress:token",
-)(token=interned)
 defect("null-token-told", "Tells progress to a token that is null.", "progress:unasked")(token=null_is_token)
 defect(
     "progress-for-the-latest-of-an-id",

@@ -8,6 +8,7 @@ from typing import Any
 from answering import Answer, Outcome
 from conditions import ends, replacing
 from defects.record import defect
+from defects.shared import of_stderr
 from defects.text.shared import INVISIBLE, KIB, TextChange, latin, normalized, straightened
 from planning import Plan
 from running import Call
@@ -20,11 +21,6 @@ TRACE = re.compile(r"^ {4}at .*(\n|\Z)", re.MULTILINE)
 
 def in_stderr(change: Change) -> Step:
     return takes(lambda failure: replace(failure, stderr=failure.stderr and change(failure.stderr)))
-
-
-def with_stderr(change: Change) -> Step:
-    """Of `read`: reads stderr as if it were other bytes."""
-    return takes(lambda outcome: replace(outcome, stderr=change(outcome.stderr)))
 
 
 def read_as_utf16(outcome: Outcome) -> Outcome:
@@ -51,7 +47,7 @@ def without_overwritten(port: Any, real: Any, outcome: Outcome) -> Any:
     return real(replace(outcome, stderr=stderr))
 
 
-def of_stderr(change: TextChange) -> Step:
+def of_text(change: TextChange) -> Step:
     def read(port: Any, real: Any, outcome: Outcome) -> Answer:
         text = outcome.stderr.decode("utf-8", "surrogateescape")
         return real(replace(outcome, stderr=change(text).encode("utf-8", "surrogateescape")))
@@ -98,7 +94,7 @@ defect("blank-lines-of-stderr-lost", "Leaves the blank lines of stderr out.", "e
     error=in_stderr(replacing("\n{2,}", "\n"))
 )
 defect("nul-ends-stderr", "Cuts stderr at its first NUL.", "error:stderr")(
-    read=with_stderr(lambda raw: raw.split(b"\0")[0])
+    read=of_stderr(lambda raw: raw.split(b"\0")[0])
 )
 defect(
     "stderr-by-its-mark",
@@ -127,13 +123,13 @@ defect("overwritten-stderr-lost", "Drops what a carriage return overwrites in st
     read=without_overwritten
 )
 defect("typography-of-stderr-straightened", "Makes ASCII of the quotes of stderr.", "error:stderr")(
-    read=of_stderr(straightened)
+    read=of_text(straightened)
 )
 defect("line-ends-of-stderr-trimmed", "Takes blanks off the ends of the lines of stderr.", "error:stderr")(
-    read=of_stderr(replacing("[ \t]+(?=\n)"))
+    read=of_text(replacing("[ \t]+(?=\n)"))
 )
 defect("repeated-lines-of-stderr-joined", "Shows equal lines of stderr once.", "error:stderr")(
-    read=of_stderr(replacing("(?m)^(.+\n)\\1+", "\\1"))
+    read=of_text(replacing("(?m)^(.+\n)\\1+", "\\1"))
 )
 defect(
     "stderr-with-bad-byte-is-latin",
@@ -149,8 +145,8 @@ defect(
     "error:stderr",
 )(run_prompt=overwritten)
 defect("long-line-ends-stderr", "Reads no stderr behind a line of more than 64 KiB.", "error:stderr:tail")(
-    read=with_stderr(short_lines)
+    read=of_stderr(short_lines)
 )
 defect("stderr-kept-to-256-kib", "Keeps the first 256 KiB of stderr.", "error:stderr:tail")(
-    read=with_stderr(lambda raw: raw[: 256 * KIB])
+    read=of_stderr(lambda raw: raw[: 256 * KIB])
 )

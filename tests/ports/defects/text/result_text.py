@@ -209,11 +209,6 @@ for name, (sentence, requirement, change) in ANSWERS.items():
     defect(name, sentence, requirement)(response=of_answer(change))
 
 defect(
-    "written-escapes-of-answer-replaced",
-    "Takes the letters of an escape of which an answer speaks for a lone surrogate.",
-    "result:text",
-)(read_stdout=mends_source)
-defect(
     "system-prompt-withheld-from-answer",
     "Withholds a system prompt that an answer quotes.",
     "result:text",

@@ -33,7 +33,7 @@ IN_A_ROW = 4
 FILE, NOWHERE = "a-folder/a-file", "a-folder/nowhere"
 FEW, FAMILIES = 6, 2
 ALIKE: Mapping[str, Json] = {"option": "one-model", "file": "You are the same.", "directory": path()}
-WAITING = 14
+WAITING = 30
 """Further calls that are cancelled, whether or not they have begun: in all, more than a port may have places for. Only
 their prompts tell their runs from those of others."""
 

@@ -84,7 +84,8 @@ class Revisions(Maker):
             again += [Request(method, params, self._scripts(method)), lacking, unknown]
         unheard: Json = {"requestId": "nobody", "_meta": {CAPABILITIES: {}, **client, VERSION: UNKNOWN}}
         steps += [Notify("notifications/no-such", unheard), Notify("notifications/cancelled", unheard)]
-        for near in (f"{revision}1", revision.replace("-0", "-"), f"0{revision}"):
+        between = f"{self.spec.manifest.handshake_revisions[-1][:4]}-12-31"
+        for near in (f"{revision}1", revision.replace("-0", "-"), f"0{revision}", between):
             steps.append(Request("tools/list", {"_meta": {VERSION: near, CAPABILITIES: {}, **client}}, bare=True))
         # Nobody has to say who asks.
         nameless = Request("tools/list", {"_meta": {VERSION: revision, CAPABILITIES: {}}}, bare=True)

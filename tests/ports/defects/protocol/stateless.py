@@ -149,6 +149,12 @@ def invalid_in_calls(port: Any, real: Any, params: Mapping[str, Any]) -> None:
         raise
 
 
+def from_handshake_on(port: Any, real: Any, params: Mapping[str, Any]) -> None:
+    meta = params["_meta"]
+    is_between = isinstance(meta[VERSION], str) and HANDSHAKE[-1] < meta[VERSION] < STATELESS[-1]
+    real({**params, "_meta": {**meta, VERSION: STATELESS[-1]}} if is_between else params)
+
+
 defect("caching-unsaid", "Says nothing of how long its list of tools is good.", "stateless:caching")(caching=always({}))
 defect("caching-for-ever", "Says with a negative number that its list of tools is good for ever.", "stateless:caching")(
     caching=always({"ttlMs": -1, "cacheScope": "public"})
@@ -262,3 +268,8 @@ defect(
     "Answers a call of a version that it does not support as parameters that are invalid.",
     "stateless:version",
 )(check_stateless=invalid_in_calls)
+defect(
+    "versions-between-served",
+    "Serves a request of any version behind those of the handshake, up to its own.",
+    "stateless:version",
+)(check_stateless=from_handshake_on)

@@ -14,7 +14,7 @@ from running import Call
 from speaking import as_object
 from steps import Change, Step, before, only
 
-PLACES = threading.Semaphore(17)
+PLACES = threading.Semaphore(32)
 NUMERIC = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*")
 KEY_LENGTH = 64
 
@@ -131,7 +131,7 @@ defect("cancelled-reply-keeps-turn", "Lets the replies behind one that was cance
     end_turn=only(lambda call, turn: not call.is_cancelled)
 )
 defect(
-    "cancelled-keep-their-places", "Serves no more than 17 calls at a time, and counts cancelled ones.", "cancel:others"
+    "cancelled-keep-their-places", "Serves no more than 32 calls at a time, and counts cancelled ones.", "cancel:others"
 )(execute=in_a_place)
 defect("cancel-of-none-ends-all", "Cancels every call when a cancellation names none.", "cancel:others")(
     notified=before(all_of_none)

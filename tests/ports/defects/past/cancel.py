@@ -1,7 +1,6 @@
 """Cancellations that meet what an earlier one, or another call, has left: ports that break `cancel`."""
 
 import json
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -239,20 +238,6 @@ def dropped_when_late(port: Any, real: Any, id: Any, params: Any, stateless: boo
     return call
 
 
-def in_places(port: Any, real: Any, call: Call, plan: Plan) -> Any:
-    places = port.memory.setdefault("places", threading.Semaphore(SLOTS))
-    while not places.acquire(timeout=0.1):
-        if call.is_cancelled:
-            raise Cancelled
-    try:
-        answer = real(call, plan)
-    except Failure:
-        places.release()
-        raise
-    places.release()
-    return answer
-
-
 defect(
     "cancel-ignored-after-failure",
     "Ignores cancellations from a failure on to the next success.",
@@ -363,8 +348,3 @@ defect(
     "cancel:late",
     "cancel:others",
 )(answer=notes_answered, notified=keeps_late, new_call=dropped_when_late)
-defect(
-    "cancelled-keep-their-places",
-    "Runs 32 calls at once, and never gives the place of a cancelled one to another.",
-    "cancel:others",
-)(ask=in_places)

@@ -327,6 +327,17 @@ def test_lone_surrogates_travel_as_on_stdio(http: Address) -> None:
     assert len(http.server.fake.calls()) == before + 3
 
 
+@pytest.mark.requirement("progress:token", "rpc:error:method", "rpc:response:id")
+def test_lone_surrogates_in_tokens_and_methods_travel_as_on_stdio(http: Address) -> None:
+    http.server.fake.load([play(answer("told"))])
+    headers, token = http.greet(), "half \ud83d"
+    status, unknown = http.post({**request(f"no/such/{token}"), "id": 7}, **headers)
+    assert (status, unknown["id"], unknown["error"]["code"]) == (200, 7, -32601)
+    told = request("tools/call", name="chat", arguments={"prompt": "Who tells?"}, _meta={"progressToken": token})
+    with http.response("POST", told, **headers) as response:
+        assert b'"progressToken":"half \\ud83d"' in response.read()
+
+
 @pytest.mark.requirement("rpc:error:parse", "rpc:error:request")
 @pytest.mark.parametrize(
     ("body", "code", "id"),

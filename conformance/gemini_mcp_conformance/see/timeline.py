@@ -51,6 +51,11 @@ def strays(observation: Observation) -> list[Line]:
     return [line for line in responses if not any(same_id(line.table.get("id"), id) for id in known)]
 
 
+def refuses_notice(observation: Observation, line: Line) -> bool:
+    """Whether it says why a notification is refused, as an error without an id may do over HTTP."""
+    return observation.transport == "http" and "error" in line.table and line.table.get("id") is None
+
+
 def lists_without_end(exchange: Exchange) -> bool:
     """Whether its list of sessions does not end by itself."""
     return any("hang" in step for script in exchange.scripts for step in script.list_sessions or ())

@@ -9,13 +9,13 @@ import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from gemini_mcp.call.surrogates import encodable
+from gemini_mcp.call.surrogates import encodable, without_surrogates
 from gemini_mcp.errors import Code
 from gemini_mcp.spec.values import Json, inside
 from gemini_mcp.transport import messages
 from gemini_mcp.transport.eras import CANCELLED, REVISION
 from gemini_mcp.transport.guard import Application, Message, Receive, Send
-from gemini_mcp.transport.messages import Id, Malformed, Notification, Request, malformed, read, write
+from gemini_mcp.transport.messages import Malformed, Notification, Request, malformed, read, write
 
 AS_SENT = "gemini_mcp.as_sent"
 """The key of an ASGI scope that holds the parameters of a request as the client sent them."""
@@ -47,7 +47,7 @@ def reading(application: Application) -> Application:
         if not isinstance(message, Request):
             await application(scope, replayed, send)
             return
-        response = _Response(message.id, send)
+        response = _Response(message, send)
         with _held(at_work, key):
             await application({**scope, AS_SENT: message.params}, replayed, response.take)
         await response.end()
@@ -82,7 +82,7 @@ def _for_sdk(message: messages.Message) -> bytes:
     """A body that the SDK can parse, without lone surrogates. The parameters as sent are kept in the scope."""
     match message:
         case Request(id, method, params):
-            message = Request(_sdk_id(id), method, encodable(params))
+            message = Request(_sdk_id(id), without_surrogates(method), encodable(params))
         case Notification(method, {"requestId": id, **more}) if method == CANCELLED:
             message = Notification(method, {**encodable(more), "requestId": _sdk_id(id)})
         case Notification(method, params):
@@ -97,15 +97,23 @@ def _sdk_id(id: Json) -> str:
     return json.dumps(id)
 
 
+def _member(name: str, value: Json) -> bytes:
+    """A member as the SDK writes it; only of a lone surrogate, which the SDK cannot write, an escape is left."""
+    text = json.dumps(value, ensure_ascii=False)
+    return f'"{name}":{text}'.encode("utf-8", "backslashreplace")
+
+
 class _Response:
-    """Sends a response with the client's own id. That changes its length, so no length is declared.
+    """Sends a response with the client's own id and token. That changes its length, so no length is declared.
 
     The answer is sent when the SDK has finished with the request: from then on the client may use the id again.
     """
 
-    def __init__(self, id: Id, send: Send) -> None:
+    def __init__(self, request: Request, send: Send) -> None:
         self._send = send
-        self._theirs, self._own = (b'"id":' + json.dumps(each).encode("ascii") for each in (_sdk_id(id), id))
+        self._theirs, self._own = (_member("id", each) for each in (_sdk_id(request.id), request.id))
+        token = inside(request.params, "_meta", "progressToken")
+        self._their_token, self._own_token = (_member("progressToken", each) for each in (encodable(token), token))
         self._kept: list[Message] = []
 
     async def take(self, event: Message) -> None:
@@ -114,11 +122,11 @@ class _Response:
             headers = [(name, value) for name, value in event.get("headers", ()) if name.lower() != b"content-length"]
             await self._send({**event, "headers": headers})
             return
-        body = event.get("body", b"")
+        body = event.get("body", b"").replace(self._their_token, self._own_token)
         if self._kept or self._theirs in body or not event.get("more_body"):
             self._kept.append({**event, "body": body.replace(self._theirs, self._own, 1)})
         else:
-            await self._send(event)
+            await self._send({**event, "body": body})
 
     async def end(self) -> None:
         """Send what was kept."""

@@ -7,7 +7,7 @@ from gemini_mcp_conformance.judge.expectation import answer, fate
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.judge.selectors import answered, refused
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
-from gemini_mcp_conformance.see.timeline import cancellations, is_open, sent_after, strays
+from gemini_mcp_conformance.see.timeline import cancellations, is_open, refuses_notice, sent_after, strays
 from gemini_mcp_conformance.see.witness import reply, shown
 
 
@@ -110,7 +110,7 @@ def _first_unknown(observation: Observation) -> Line | None:
 def unknown_cancellation_is_ignored(observation: Observation) -> Complaints:
     unknown = _first_unknown(observation)
     for line in strays(observation):
-        if unknown is not None and line.order > unknown.order:
+        if unknown is not None and line.order > unknown.order and not refuses_notice(observation, line):
             yield f"The port answered the cancellation of an unknown call with {shown(line.table)}, and should not."
 
 

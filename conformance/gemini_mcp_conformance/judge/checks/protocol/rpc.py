@@ -9,7 +9,7 @@ from gemini_mcp_conformance.judge.check import Complaints, NotApplicable
 from gemini_mcp_conformance.judge.registry import check, check_all
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.observation import Exchange, Line, Observation
-from gemini_mcp_conformance.see.timeline import strays
+from gemini_mcp_conformance.see.timeline import refuses_notice, strays
 from gemini_mcp_conformance.see.witness import reply, shown
 from gemini_mcp_conformance.spec.schema import is_of_type
 from gemini_mcp_conformance.talk.messages import INVALID_PARAMS, UNKNOWN_METHOD, is_request
@@ -86,9 +86,7 @@ def error_has_code_and_message(exchange: Exchange) -> Complaints:
 @check_all("rpc:notification:unanswered", judges=lambda seen: notifies(seen) and not malformed(seen))
 def notifications_are_not_answered(observation: Observation) -> Complaints:
     for line in strays(observation):
-        # Over HTTP the refusal of a notification may say why, as an error without an id.
-        may_refuse = observation.transport == "http" and "error" in line.table
-        if line.table.get("id") is None and not may_refuse:
+        if line.table.get("id") is None and not refuses_notice(observation, line):
             yield f"The port answered a notification with {shown(line.table)}, and should not."
 
 

@@ -36,6 +36,8 @@ STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://12
 Python SDK lets in what only has that prefix."""
 MANY = 17
 """Sessions that end after another one, more than a table of 16 holds."""
+SEVERAL = 8
+"""Requests one after the other, within which a port gets on with something else."""
 MOMENT, WHILE = 0.6, 3.2
 """Seconds in which a port notices that a client has left, and in which it may forget to look for that."""
 EVENTS_FIRST = {"accept": "text/event-stream, application/json"}
@@ -250,7 +252,8 @@ class OverHttp(Maker):
         held = self.ask(self.first, "The question of a session that ends", self.answers("Too late.", release="late"),
                         name="held", until="started")  # fmt: skip
         late = Http(message=LIST)
-        steps = (held, Http("DELETE"), late, Release("late"), Await("held"), late)
+        # The port may still be about to end the call when its gemini has ended.
+        steps = (held, Http("DELETE"), late, Release("late"), Await("held"), *[late] * SEVERAL)
         title = "A session that has been ended while a call ran."
         return self.conversation("ended-busy", title, steps, "http:session:ended", aside=True)
 

@@ -85,7 +85,7 @@ class Endings(Unending):
         steps = [self.ask(tool, f"Who starts {tool}?", file="You do not start.") for tool in self.names]
         yield self._end("stdin-unstarted", title, "stdin", steps, *idle, gemini="not-executable")
         title = "The end of stdin while nobody reads an answer."
-        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, *shows[:1], "system:removed:stdin-end")
+        yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, "system:removed:stdin-end")
         title = "The end of stdin behind a client that reads no more"
         for due, also in ((False, "."), (True, ", while an answer to it is due.")):
             steps = self._abandoned_calls(due)
@@ -125,8 +125,9 @@ class Endings(Unending):
             yield self._end(name, "SIGTERM in the middle of a line.", how, steps, *shows)
             title, shows = "SIGTERM, twice, while gemini ignores it.", (group, *_of_term(how))
             yield self._end(f"{name}-ignored", title, how, self.stubborn(), *shows, then=how)
-            title = "SIGTERM while nobody reads an answer."
-            yield self._end(f"{name}-unread", title, how, self._unread(), *_of_term(how))
+            title = "SIGTERM while nobody reads an answer, nor what there is to tell of another call."
+            beside = told(self.hanging(self.last, "beside", file="You are not told of."), "beside")
+            yield self._end(f"{name}-unread", title, how, [beside, *self._unread()], *_of_term(how))
 
     def without_handshake(self, revision: str) -> Iterator[Conversation]:
         """A port may look after signals, or its calls, only once a client has greeted it."""
@@ -160,14 +161,10 @@ class Endings(Unending):
         return [*hung, answer, left, Release("due"), Listen(False, SOON)] if due else [*hung, left]
 
     def _unread(self) -> list[Step]:
-        """An answer that fills every buffer, and files that need not wait until it is read.
-
-        Of a call beside it there could be more to tell.
-        """
-        beside = told(self.hanging(self.last, "beside", file="You are not told of."), "beside")
+        """An answer that fills every buffer, and a file that need not wait until it is read."""
         long = self.answers("Nobody reads this, and much more of the same. " * TIMES)
         asked = self.ask(self.first, "Who reads it?", long, until="started", file="You are not read.")
-        return [beside, Listen(False), asked, Listen(False, SOON)]
+        return [Listen(False), asked, Listen(False, SOON)]
 
     def _past(self, how: Ending) -> Iterator[Step]:
         """What may have happened before nothing runs: a line without sense, and calls that ended in every way.

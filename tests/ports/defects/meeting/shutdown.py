@@ -179,7 +179,6 @@ defect(
 defect(
     "tells-of-progress-before-it-ends",
     "Tells the progress of every call once more before it ends any, and waits for its client to read that.",
-    "shutdown:stdin-end:busy",
     "shutdown:sigterm",
 )(shut_down=before(tells_once_more))
 defect(

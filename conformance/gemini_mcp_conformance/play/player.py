@@ -243,18 +243,18 @@ class Player:
     async def _neighbour(self) -> None:
         wire = self.session.wire
         # A port at an address has been started by somebody else.
-        if isinstance(wire, StdioWire):
-            session = Session(wire.another(), self.session.revision)
-            await session.open()
-            try:
-                greeting = handshake(self.session.revision)
-                await session.send(request("neighbour", "initialize", greeting))
-                await session.wait(lambda: session.is_heard, self.requests.patience.launch)
-                await session.wire.end("stdin")
-                await session.wait_for_end(self.requests.patience.end)
-            finally:
-                session.wire.kill()
-                await session.wire.closed()
+        if not isinstance(wire, StdioWire):
+            return
+        session = Session(wire.another(), self.session.revision)
+        await session.open()
+        try:
+            await session.send(request("neighbour", "initialize", handshake(session.revision)))
+            await session.wait(lambda: session.is_heard, self.requests.patience.launch)
+            await session.wire.end("stdin")
+            await session.wait_for_end(self.requests.patience.end)
+        finally:
+            session.wire.kill()
+            await session.wire.closed()
 
     async def _finish(self) -> None:
         """Wait for the pending requests, then send one more, whose answer comes after everything else."""

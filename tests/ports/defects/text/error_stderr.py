@@ -48,11 +48,7 @@ def without_overwritten(port: Any, real: Any, outcome: Outcome) -> Any:
 
 
 def of_text(change: TextChange) -> Step:
-    def read(port: Any, real: Any, outcome: Outcome) -> Answer:
-        text = outcome.stderr.decode("utf-8", "surrogateescape")
-        return real(replace(outcome, stderr=change(text).encode("utf-8", "surrogateescape")))
-
-    return read
+    return of_stderr(lambda raw: change(raw.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
 
 
 def latin_unless_valid(outcome: Outcome) -> Outcome:

@@ -18,11 +18,11 @@ JOBS = 18
 BUSY = 1 / 3
 """The share of them that does not wait."""
 
-STEP, SCRIPT, OTHER_WAITS = 0.003, 0.012, 0.7
+STEP, SCRIPT, OTHER_WAITS = 0.012, 0.012, 0.7
 """Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
 
-IDLE, LONG = 0.8, 8.0
-"""Seconds from which on a conversation counts as one that waits, and is begun as early as can be."""
+IDLE = 0.8
+"""Seconds from which on a conversation counts as one that waits."""
 
 EARLY = 3
 """One conversation in so many is played at once: those that kill most ports for the time they take."""
@@ -48,7 +48,7 @@ def tracks_of(conversations: Sequence[Conversation], jobs: int) -> list[Track]:
         return _in_a_row(conversations)
     busy = max(1, int(jobs * BUSY))
     early, late, others = parts(conversations)
-    waiting = _dealt(_long_first(each for each in others if _waits(each)), max(1, jobs - busy - 1))
+    waiting = _dealt([each for each in others if _waits(each)], max(1, jobs - busy - 1))
     rest = _grouped(each for each in others if not _waits(each))
     return [*_dealt(early, busy), *map(_ended, waiting), *rest, *_dealt(late, busy)]
 
@@ -68,11 +68,6 @@ def _in_a_row(conversations: Iterable[Conversation]) -> list[Track]:
 def _turn(conversation: Conversation) -> tuple[bool, ...]:
     is_special = conversation.needs_http or conversation.revision is not None
     return not is_special, conversation.alone, conversation.only_waits
-
-
-def _long_first(conversations: Iterable[Conversation]) -> Track:
-    """Those that a run would wait for at its end, then the others in their order."""
-    return sorted(conversations, key=lambda each: each.seconds < LONG)
 
 
 def _ended(track: Track) -> Track:

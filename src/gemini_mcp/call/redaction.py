@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import quote, quote_plus
 
@@ -49,8 +50,13 @@ def forms_of(secrets: Secrets, spec: OutcomeSpec) -> Forms:
     # The longest first, since one may hold another, and one key begin with another.
     texts = sorted(secrets.private, key=len, reverse=True)
     private = [(copy, spec.private) for text in texts for copy in _copies(text)]
-    keys = sorted({form for key in secrets.keys for form in _forms(key)}, key=len, reverse=True)
-    return (*private, *((form, spec.masked) for form in keys))
+    return (*private, *((form, spec.masked) for form in _forms_of_keys(secrets.keys)))
+
+
+@lru_cache(maxsize=1)
+def _forms_of_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """How keys may appear, which are the same for all calls; the longest form first."""
+    return tuple(sorted({form for key in keys for form in _forms(key)}, key=len, reverse=True))
 
 
 def withhold_parts(text: str, forms: Forms) -> str:

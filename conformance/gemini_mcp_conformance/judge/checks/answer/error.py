@@ -148,10 +148,14 @@ def _blanks(exchange: Exchange, name: str) -> list[str]:
     return [text, json.dumps(text)[1:-1]] if text and is_blank else []
 
 
-def forms(value: Json) -> list[str]:
+def forms(value: Json) -> tuple[str, ...]:
     """A text as it is, and as JSON writes it."""
-    text = str(value).strip()
-    return [text, *(json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))] if text else []
+    return _forms(str(value).strip())
+
+
+@lru_cache(64)
+def _forms(text: str) -> tuple[str, ...]:
+    return (text, *(json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))) if text else ()
 
 
 @check("error:stderr", judges=has_plain_stderr, about="stderr")

@@ -11,12 +11,19 @@ from threading import Thread
 
 import pytest
 from command import SECONDS, suite
+from gathered import every
+
+from gemini_mcp_conformance.play.target import Target
+from gemini_mcp_conformance.run.options import Options
+from gemini_mcp_conformance.run.run import run
 
 SERVER = (sys.executable, "-m", "gemini_mcp.cli")
 DEFECTIVE = (sys.executable, str(Path(__file__).parent.parent / "ports" / "defective.py"), "every-origin-allowed")
 
 OF_HTTP = ("origin", "notification", "version", "session:ended", "stateless:header", "stateless:version")
 ONLY = tuple(word for name in OF_HTTP for word in ("--only", f"http:{name}"))
+PARTS = 3
+"""In so many parts all conversations are played over HTTP, where none runs beside another."""
 PLAYED = ("--only", "cancel:others", "--only", "result:text:surrogate", "--only", "rpc:alive:surrogate")
 """Calls whose ids look the same, and half characters either way: what the SDK's own reading of HTTP gets wrong."""
 
@@ -54,6 +61,15 @@ def test_a_port_that_runs_beside_a_fake_is_judged_by_its_journal_in_both_eras(
     done = suite(tmp_path, "run", *chosen, "--examples", "1", "--url", url, "--fake", fake)
     assert done.code == 0
     assert done.out.startswith("What was selected conforms. MUST 21/21, SHOULD 4/4. 1 does not apply\n(stateless)")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_reference_conforms_in_every_conversation_over_http(reference: tuple[str, str], part: int) -> None:
+    url, fake = reference
+    options = Options(Target(url=url, fake=Path(fake)), strict=True, budget=8 * SECONDS)
+    done = run(options, every()[part::PARTS])
+    assert (done.with_verdict("fail"), done.exit) == ((), 0)
 
 
 def test_without_a_fake_what_needs_the_journal_is_not_judged(tmp_path: Path, reference: tuple[str, str]) -> None:

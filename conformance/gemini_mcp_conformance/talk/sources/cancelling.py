@@ -220,7 +220,10 @@ class Cancelling(Unending):
         # Whoever kills what was cancelled by the clock may hit what runs by then.
         steps += [reply("stays", lingers, "started"), reply("after all", self.answers("After all.", wait=CLOCK))]
         steps += [Cancel("stays"), Await("after all")]
-        shows = ("cancel:others", "cancel:unanswered", "concurrency:same-session")
+        # One that has waited for another, and runs.
+        steps += [reply("front", self.answers("Front.", wait=LINGERS), "started")]
+        steps += [reply("turned", hangs(), "started"), Cancel("turned"), self.served("the turned one")]
+        shows = ("cancel:others", "cancel:unanswered", "cancel:child", "concurrency:same-session")
         yield self.conversation("in-line", "Replies that wait for a cancelled one.", steps, *shows)
 
     def in_list(self) -> Conversation:

@@ -199,14 +199,16 @@ class Endings(Unending):
             for number, tool in enumerate(self.names)
         ]
         line = self._line(session("the line"))
-        gone = self.hanging(self.first, f"gone before {how}")
+        # It begins before others with a file, and ends before them.
+        gone = self.hanging(self.first, f"gone before {how}", file="You are gone.")
         unread = self.unread(self.first, f"unread at {how}")
         return [
             self.served("nothing"),
-            gone,
-            Cancel(gone.name),
             unread,
+            gone,
             *files,
+            Cancel(gone.name),
+            *self._turned(),
             *plain,
             *families,
             *line,
@@ -219,6 +221,12 @@ class Endings(Unending):
         front = self.ask(tool, "In line 0", hangs(), session=session, until="started")
         waiting: dict[str, Json] = {"session": session, "until": "sent", "file": "You wait for the end."}
         return [front, *(self.ask(tool, f"In line {place}", hangs(), **waiting) for place in (1, 2))]
+
+    def _turned(self) -> list[Request]:
+        """A reply that has waited for another one in its session, and runs."""
+        tool, own = self.spec.resumes or self.first, session("turned")
+        front = self.ask(tool, "In front", self.answers("Done.", own, wait=SOON), session=own, until="started")
+        return [front, self.hanging(tool, "turned", session=own, file="You have waited.")]
 
     def _deaf(self, many: int) -> list[Request]:
         """Calls that ignore SIGTERM."""

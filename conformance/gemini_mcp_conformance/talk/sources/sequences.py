@@ -91,7 +91,8 @@ def _without_gemini(sources: Sources) -> Conversation:
     unlisted = sources.unnamed("No list can name it.", {"exit": 1}, id="unlisted").behind({"release": name})
     left = sources.ask(tool, "What is left of gemini?", unlisted, name=name, until="started")
     goes = (left, Arrange(gemini="absent"), Release(name), Await(name))
-    steps = (*served, *goes, *unserved, Arrange(gemini="present"), *served)
+    # In another order, so that a call with nothing comes first behind those with everything that did not run.
+    steps = (*served, *goes, *unserved, Arrange(gemini="present"), *reversed(served))
     id, title = "sequence-without-gemini", "Gemini goes and comes back."
     shown = (*shows(sources), "error:not-started", "error:not-started:remedy", "system:removed:failure")
     shown = (*shown, "fallback:failure", "fallback:none")

@@ -125,6 +125,21 @@ def writes_first(port: Any, real: Any, argv: tuple[str, ...], **options: Any) ->
     return process
 
 
+def notes_turn(port: Any, real: Any, call: Call, turn: str) -> None:
+    if port.turns[turn][0] is not call:
+        port.memory[call] = "has waited"
+    real(call, turn)
+
+
+def only_leaves_the_line(port: Any, real: Any, call: Call) -> None:
+    if call not in port.memory:
+        real(call)
+        return
+    with port.turn_changed:
+        call.is_cancelled = True
+        port.turn_changed.notify_all()
+
+
 defect("cancel-ignored", "Ignores cancellations.", "cancel:child")(cancel=always(None))
 defect("cancel-silences-only", "Lets gemini run on, and only keeps the answer to itself.", "cancel:child")(
     cancel=only_silences, answer=only(lambda call, result: not call.is_answered)
@@ -190,3 +205,8 @@ defect(
     "Ends a gemini that should be cancelled only when it has read its long prompt.",
     "cancel:child",
 )(start=writes_first)
+defect(
+    "cancel-takes-out-of-line-alone",
+    "Takes a cancelled reply that had to wait out of its line, and lets its gemini run on if that has begun.",
+    "cancel:child",
+)(await_turn=notes_turn, cancel=only_leaves_the_line)

@@ -31,6 +31,25 @@ from steps import before
 FILE_NAMES = 8
 
 
+def pushes(port: Any, real: Any, text: str) -> str:
+    path = real(text)
+    with LOCK:
+        port.memory.setdefault("stack", []).append(path)
+    return path
+
+
+def pops(port: Any, real: Any, path: str, call: Call, outcome: Any) -> None:
+    """Takes the newest file from those that a signal removes, whichever call has ended."""
+    with LOCK:
+        stack = port.memory["stack"]
+        if port.ended_by_signal:
+            if path not in stack:
+                return
+        elif stack:
+            stack.pop()
+    real(path, call, outcome)
+
+
 def system_of_first(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
     """Knows the system prompts that are in use by the rest of their calls."""
     if plan.system is None:
@@ -306,6 +325,11 @@ defect(
     "system:removed:stdin-end",
     "system:removed:sigterm",
 )(take_turn=written_before_turn)
+defect(
+    "newest-file-forgotten",
+    "Leaves the newest file at a signal when a call with an older one has ended.",
+    "system:removed:sigterm",
+)(write_system=pushes, remove_system=pops)
 defect(
     "oldest-keeps-file-at-end",
     "Leaves the system prompt of the oldest of several calls when its input ends.",

@@ -39,6 +39,18 @@ def leaves_variable(port: Any, real: Any, path: str, call: Call, outcome: Any) -
     real(path, call, outcome)
 
 
+def leaves_variable_unstarted(port: Any, real: Any, argv: tuple[str, ...], **options: Any) -> Any:
+    path = options["env"].get("GEMINI_SYSTEM_MD")
+    try:
+        process = real(argv, **options)
+    except Failure:
+        if path is not None:
+            os.environ["GEMINI_SYSTEM_MD"] = path
+        raise
+    os.environ.pop("GEMINI_SYSTEM_MD", None)
+    return process
+
+
 def keeps_refused_directory(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> Any:
     try:
         return real(tool, texts)
@@ -184,6 +196,12 @@ defect(
     "system:absent",
     "system:leak",
 )(remove_system=leaves_variable)
+defect(
+    "variable-left-when-unstarted",
+    "Leaves GEMINI_SYSTEM_MD in its own environment when gemini cannot be started, until it can.",
+    "system:absent",
+    "system:leak",
+)(start=leaves_variable_unstarted)
 defect(
     "system-prompt-left-by-refused-directory",
     "Hands the system prompt of a call whose directory was refused to the next one without.",

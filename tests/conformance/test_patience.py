@@ -88,6 +88,16 @@ def test_each_further_wait_in_vain_of_a_conversation_is_half_as_long() -> None:
     assert sum(waits) < 2 * BRIEF
 
 
+def test_files_that_stay_are_hardly_waited_for_once_some_have_stayed_in_the_same_conversation() -> None:
+    patience = Patience().at(Pace())
+    assert (patience.littered().files, patience.littered().answer) == (0.5, patience.answer)
+
+
+def test_in_a_run_that_ends_with_its_first_failure_nothing_is_waited_for_long_behind_one() -> None:
+    patience = Patience().until_failure()
+    assert (patience.answer, patience.lost().answer) == (Patience().answer, 0.5)
+
+
 def test_a_port_that_has_answered_calls_is_never_waited_for_less_than_its_pace_says() -> None:
     for took in (0.01, 1.0):
         patience = BASE.at(Pace(answered=1, took=took))

@@ -28,7 +28,7 @@ BUSY = 2
 BRIEF = 2.0
 """Seconds that a conversation is waited for that has failed once; half of it each time that it fails again."""
 HOPELESS = 0.5
-"""Seconds that an answer is waited for which never came so far."""
+"""Seconds that is waited for what never came so far."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Patience:
             answer=answer,
             start=max(share * self.start, min(LEAST, self.start), slow),
             end=max(self.end, slow),
-            files=max(self.files / 2**pace.littered, min(0.5, self.files)),
+            files=max(self.files / 2**pace.littered, min(HOPELESS, self.files)),
             first=answer if pace.answered or pace.silent else max(self.first, answer),
             launch=launch,
             usual=pace.usual,
@@ -88,6 +88,10 @@ class Patience:
             launch=factor * self.launch,
         )
 
+    def until_failure(self) -> Patience:
+        """For a run that ends with its first failure: whatever else fails in the same conversation changes nothing."""
+        return replace(self, brief=min(HOPELESS, self.brief))
+
     def lost(self) -> Patience:
         """For the rest of a conversation that has failed already, once or several times."""
         brief = max(self.brief, min(MOST, STARTS * self.usual))
@@ -102,6 +106,10 @@ class Patience:
             # A port that has answered calls may only be slow with the next one.
             brief=max(self.brief / 2, HOPELESS if self.usual else 0.0),
         )
+
+    def littered(self) -> Patience:
+        """For the rest of a conversation in which files have stayed."""
+        return replace(self, files=min(HOPELESS, self.files))
 
     def unstarted(self) -> Patience:
         """For the rest of a conversation in which a gemini did not start."""

@@ -214,7 +214,8 @@ class Requests:
 
     async def leftovers(self, before: frozenset[str]) -> tuple[str, ...]:
         """The directories that are new in the temporary directory and stay there."""
-        await polled(lambda: self.temporary() <= before, self.patience.files)
+        if not await polled(lambda: self.temporary() <= before, self.patience.files):
+            self.patience = self.patience.littered()
         return tuple(sorted(self.temporary() - before))
 
 

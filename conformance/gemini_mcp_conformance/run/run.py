@@ -42,7 +42,8 @@ def run(options: Options, chosen: Sequence[Conversation] | None = None) -> Repor
     checks.load()
     plan = planned(options, chosen)
     bench_for = HttpBench if options.target.url else Bench
-    with bench_for(options.target, specification.load(options.selection.spec), options.patience) as bench:
+    patience = options.patience.until_failure() if options.fail_fast else options.patience
+    with bench_for(options.target, specification.load(options.selection.spec), patience) as bench:
         bench.prove_fake()
         is_fatal = fatal(options, plan.selected)
         state = RunState(options, bench, plan.playable, plan.explorations, plan.checks, is_fatal)

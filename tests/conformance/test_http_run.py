@@ -52,6 +52,18 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, s
 
 
 @pytest.mark.slow
+def test_a_port_that_runs_beside_a_fake_is_judged_by_its_journal_in_both_eras(
+    tmp_path: Path, reference: tuple[str, str]
+) -> None:
+    url, fake = reference
+    only = ("http:*", "stateless:*", "cwd:file", "cancel:unknown", "concurrency:ping")
+    chosen = [*PLAYED, *(word for glob in only for word in ("--only", glob))]
+    done = suite(tmp_path, "run", *chosen, "--examples", "1", "--url", url, "--fake", fake)
+    assert done.code == 0
+    assert done.out.startswith("What was selected conforms. MUST 21/21, SHOULD 4/4. 1 does not apply\n(stateless)")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_reference_conforms_in_every_conversation_over_http(reference: tuple[str, str], part: int) -> None:
     url, fake = reference

@@ -73,7 +73,7 @@ class Conversation:
 
     @cached_property
     def seconds(self) -> float:
-        """How long it waits. Long conversations are started early."""
+        """How long it waits."""
         return of_steps(self.steps)
 
     @property

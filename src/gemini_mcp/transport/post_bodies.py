@@ -122,7 +122,10 @@ class _Response:
             headers = [(name, value) for name, value in event.get("headers", ()) if name.lower() != b"content-length"]
             await self._send({**event, "headers": headers})
             return
-        body = event.get("body", b"").replace(self._their_token, self._own_token)
+        body = event.get("body", b"")
+        # Few tokens are changed, and a body may be long.
+        if self._their_token != self._own_token:
+            body = body.replace(self._their_token, self._own_token)
         if self._kept or self._theirs in body or not event.get("more_body"):
             self._kept.append({**event, "body": body.replace(self._theirs, self._own, 1)})
         else:

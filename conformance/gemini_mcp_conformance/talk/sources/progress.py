@@ -37,7 +37,7 @@ SHOWN = ("progress:token", "progress:increase", "progress:end", "progress:start"
 
 
 def conversations(sources: Sources) -> Iterable[Conversation]:
-    """The long one is begun early, whatever its place."""
+    """Short calls first, then long ones."""
     made = Progress(sources)
     yield made.tokens()
     yield made.at_once()

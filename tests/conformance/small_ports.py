@@ -36,6 +36,21 @@ class SilentPing(Port):
         return None
 
 
+class SilentInSession(SilentPing):
+    """Never answers a ping in a session that has begun with a greeting."""
+
+    is_greeted = False
+
+    def initialize(self, params: Mapping[str, Any]) -> Message:
+        self.is_greeted = True
+        return super().initialize(params)
+
+    def result(self, request: Message, params: Mapping[str, Any], stateless: bool) -> Message | None:
+        if not self.is_greeted:
+            return Port.result(self, request, params, stateless)
+        return super().result(request, params, stateless)
+
+
 class WrongThenSilent(WrongPing):
     """Answers a ping wrongly, and an unknown method never."""
 
@@ -166,6 +181,7 @@ PORTS: Mapping[str, type[Port]] = {
     "correct": Port,
     "wrong-ping": WrongPing,
     "silent-ping": SilentPing,
+    "silent-in-session": SilentInSession,
     "wrong-then-silent": WrongThenSilent,
     "ends-after-list": EndsAfterList,
     "panics": Panics,

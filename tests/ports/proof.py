@@ -16,6 +16,7 @@ from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.http_bench import HttpBench
 from gemini_mcp_conformance.play.patience import Patience
 from gemini_mcp_conformance.play.target import Target, can_play
+from gemini_mcp_conformance.play.tracks import cost
 from gemini_mcp_conformance.run.options import Options
 from gemini_mcp_conformance.run.plan import gather, useful
 from gemini_mcp_conformance.run.plugin import pytest_run
@@ -40,10 +41,8 @@ LIKELY = 16
 """How many cheap conversations are tried first in the search for those that kill a port."""
 ENOUGH = 12
 """How many conversations that kill a port are looked for."""
-STEPS = 20
-"""Ordinary steps that a port takes in a second, beside others."""
-STEP = 50_000
-"""Characters that take as long as a step."""
+SPEED = 10_000_000
+"""Characters that a port takes in a second, beside others."""
 FINE = ("pass", "not-applicable", "undecided")
 WRITE = "Run `python tests/ports/prove.py --write`."
 
@@ -106,16 +105,16 @@ def _attempts(killing: Iterable[str]) -> Iterator[tuple[str, ...]]:
 def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
     """Play some conversations with an odd port."""
     with trial.target() as target:
-        report = run(Options(target, budget=BUDGET, patience=PATIENT), [conversations()[id] for id in chosen])
+        options = Options(target, fail_fast=True, budget=BUDGET, patience=PATIENT)
+        report = run(options, [conversations()[id] for id in chosen])
     wrong = [judged for judged in report.judgements if judged.level == "MUST" and judged.verdict not in FINE]
     told = (f"{judged.id} is {judged.verdict}: {judged.message} {judged.witness or ''}".rstrip() for judged in wrong)
     return Proof(trial, tuple(told))
 
 
 def price(conversation: Conversation) -> float:
-    """About how long it keeps its port, in ordinary steps; a port of its own must be started first."""
-    size = sum(len(str(step)) for step in conversation.steps)
-    return len(conversation.steps) + size / STEP + STEPS * (conversation.seconds + conversation.alone)
+    """About how many seconds it takes beside others."""
+    return cost(conversation) + sum(len(str(step)) for step in conversation.steps) / SPEED
 
 
 def _judged(trial: Trial, chosen: Sequence[str] | None = None) -> Report:

@@ -24,7 +24,7 @@ from gemini_mcp_conformance.play.greeting import Greeter, declining, unanswered,
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.pace import Pace
 from gemini_mcp_conformance.play.patience import Patience
-from gemini_mcp_conformance.play.player import Player
+from gemini_mcp_conformance.play.player import Glance, Player
 from gemini_mcp_conformance.play.port_process import Death, PortProcess
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.target import Target
@@ -62,6 +62,8 @@ class Bench:
         self._tracks: dict[int, PortProcess] = {}
         self._made = 0
         self._greeter = Greeter(spec.manifest, target.revision, self._ask)
+        self.glance: Glance | None = None
+        """Looks at conversations that go on and have waited in vain."""
         self.deaths: list[Death] = []
         """In the order in which they were noticed."""
 
@@ -151,7 +153,7 @@ class Bench:
         make_files(port.place, conversation.files)
         if port.fake is not None and port.fake.last() > JOURNAL:
             port.fake.reset()
-        player = self._player(port, conversation)
+        player = self._player(port, conversation, self.glance)
         # Before it is over: it may be broken off, and what has ended the port is then this one.
         port.played = conversation
         observation = await player.play(port.greeting, port.is_new)
@@ -176,9 +178,10 @@ class Bench:
             self.deaths.append(replace(death, conversation=before))
         return again
 
-    def _player(self, port: PortProcess, conversation: Conversation) -> Player:
+    def _player(self, port: PortProcess, conversation: Conversation, glance: Glance | None = None) -> Player:
         self._lateness.start()
-        return Player(port.session, port.fake, port.place, conversation, self.spec, self.patience, self._lateness)
+        session, fake, place = port.session, port.fake, port.place
+        return Player(session, fake, place, conversation, self.spec, self.patience, self._lateness, glance)
 
     async def _port_for(self, conversation: Conversation, track: int) -> PortProcess:
         """The port of a track, or a new one in its place when it has ended or does not suit."""

@@ -8,21 +8,23 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import InitVar, dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from gemini_mcp.spec.values import Json, decode, inside
 from gemini_mcp_conformance.play.fake.fake import Fake
 from gemini_mcp_conformance.play.http_wire import HttpWire, elsewhere
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.patience import Patience
+from gemini_mcp_conformance.play.record import Record
 from gemini_mcp_conformance.play.requests import PAUSE, Requests, polled
 from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.play.wire import StdioWire
 from gemini_mcp_conformance.play.workplace import make_files, make_links, remove_files
-from gemini_mcp_conformance.see.attribution import Pending, claimed, exchange, is_late, is_overdue, progress
-from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place, Web
+from gemini_mcp_conformance.see.attribution import Pending, claimed
+from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Place
 from gemini_mcp_conformance.spec.specification import Specification
 from gemini_mcp_conformance.talk.clients import is_marked
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -44,6 +46,9 @@ from gemini_mcp_conformance.talk.steps import (
     located,
 )
 
+Glance: TypeAlias = Callable[[Conversation, Observation], Awaitable[None]]
+"""Takes a conversation that goes on, and what was seen of it so far."""
+
 TIME_TO_END = 1.0
 """Seconds that gemini has to end while nobody reads what the port writes."""
 
@@ -62,8 +67,9 @@ class Player:
     spec: Specification
     patience: InitVar[Patience]
     lateness: Lateness
+    glance: Glance | None = None
+    """Called whenever a step has waited in vain: what it shows may be all that somebody wants to know."""
     exit: Exit | None = None
-    began: float = field(default_factory=time.monotonic)
     is_reading: bool = True
     """Whether anybody reads what the port writes."""
     is_session_over: bool = False
@@ -82,58 +88,25 @@ class Player:
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
         self._gemini.forget_releases()
-        begin = 0 if first else len(self.session.lines)
-        asked = 0 if first else len(self._web())
-        before, logged = self.requests.temporary(), b"" if first else self.session.wire.stderr()
+        record = Record(self.session, self.requests, self.conversation, self.lateness, greeting, first)
+        before = self.requests.temporary()
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(itertools.takewhile(self._has_client, self.conversation.steps)):
+            patience = self.requests.patience
             await self._step(number, step)
+            # A wait in vain leaves less patience.
+            if self.glance is not None and self.requests.patience is not patience:
+                await self.glance(self.conversation, record.so_far(number, self.exit))
         await self._finish()
-        seen = self._observed(self._lines(begin), greeting if first else None)
+        seen = record.observed(self.exit)
         self.session.running_on += [each.request for each in seen.exchanges if each.runs_on]
-        seen = replace(seen, greeting=greeting, leftovers=await self.requests.leftovers(before))
-        wire = self.session.wire
-        web = tuple(replace(web, manifest=self.spec.manifest) for web in self._web()[asked:])
-        delay = self.lateness.since(self.began)
-        # What was logged earlier belongs to other conversations.
-        stderr = wire.stderr().removeprefix(logged)
-        return replace(seen, stderr=stderr, died=self._death(), delay=delay, web=web)
+        return record.completed(replace(seen, leftovers=await self.requests.leftovers(before)))
 
     def _has_client(self, step: Step) -> bool:
         """Whether there is somebody to take a step. A port may begin no sessions, or one at a time."""
         wire = self.session.wire
         is_theirs = isinstance(step, Request) and is_marked(step.id)
         return not is_theirs or (isinstance(wire, HttpWire) and wire.tells_clients_apart)
-
-    def _lines(self, begin: int) -> tuple[Line, ...]:
-        """The lines since the conversation began, without those that came late for an earlier one."""
-        cancelled, running, every = self.requests.cancelled_before, self.requests.running_before, self.requests.every
-        lines = [line for line in self.session.lines[begin:] if not is_late(line, cancelled, every)]
-        return tuple(line for line in lines if not is_overdue(line, running, every))
-
-    def _observed(self, lines: tuple[Line, ...], greeting: Exchange | None) -> Observation:
-        """What was said and run, before it is known what is left."""
-        every, frame = self.requests.every, self._frame()
-        by_step, unclaimed = claimed(every, self._gemini.examined_runs())
-        told = progress(every, lines)
-        responses = [line for line in lines if line.is_response and not line.sent]
-        exchanges = [exchange(pending, every, by_step, responses, told, frame) for pending in every]
-        asked = [each for each in every if isinstance(each.step, Request) and not each.is_page]
-        return Observation(
-            conversation=self.conversation,
-            spec=self.spec,
-            place=self.place,
-            transport=self.session.wire.transport,
-            lines=lines,
-            exchanges=(*((greeting,) if greeting else ()), *exchanges),
-            unclaimed=unclaimed,
-            exit=self.exit,
-            ids=tuple(pending.id for pending in asked),
-        )
-
-    def _web(self) -> Sequence[Web]:
-        """The requests over HTTP so far."""
-        return self.session.wire.web if isinstance(self.session.wire, HttpWire) else ()
 
     async def _step(self, number: int, step: Step) -> None:
         match step:
@@ -277,20 +250,3 @@ class Player:
 
     def _located(self, params: Json) -> Json:
         return located(params, self.place.work)
-
-    def _death(self) -> str | None:
-        if not self.session.wire.ended or self.exit is not None:
-            return None
-        code = self.session.wire.code
-        if self.session.wire.transport == "http":
-            return "took no more connections"
-        return "closed its stdout" if code is None else f"exited with {code}"
-
-    def _frame(self) -> Json:
-        return {
-            "conversation": self.conversation.id,
-            "place": self.place,
-            "revision": self.session.revision,
-            "transport": self.session.wire.transport,
-            "delay": self.lateness.since(self.began),
-        }

@@ -18,7 +18,7 @@ JOBS = 18
 BUSY = 1 / 3
 """The share of them that does not wait."""
 
-STEP, SCRIPT, OTHER_WAITS = 0.012, 0.012, 0.7
+STEP, SCRIPT, OTHER_WAITS = 0.01, 0.016, 0.7
 """Seconds that a step and a script take, and those that a conversation takes which waits for more than its scripts."""
 
 IDLE = 0.8
@@ -80,14 +80,15 @@ def _dealt(conversations: Sequence[Conversation], count: int) -> list[Track]:
     """The conversations on `count` tracks that take about the same time, each in the order of the conversations."""
     tracks: list[list[tuple[int, Conversation]]] = [[] for _ in range(count)]
     spent = [0.0] * count
-    for place, each in sorted(enumerate(conversations), key=lambda placed: -_cost(placed[1])):
+    for place, each in sorted(enumerate(conversations), key=lambda placed: -cost(placed[1])):
         least = spent.index(min(spent))
         tracks[least].append((place, each))
-        spent[least] += _cost(each)
+        spent[least] += cost(each)
     return [[each for _, each in sorted(track, key=lambda placed: placed[0])] for track in tracks]
 
 
-def _cost(conversation: Conversation) -> float:
+def cost(conversation: Conversation) -> float:
+    """About how many seconds a conversation takes beside others."""
     scripts = sum(len(step.scripts) for step in conversation.steps if isinstance(step, Request | Raw))
     took = STEP * len(conversation.steps) + SCRIPT * scripts
     return conversation.seconds + took + OTHER_WAITS * conversation.alone

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -41,8 +42,8 @@ class ExampleFailed(Exception):
     """Raised to tell hypothesis that an example fails."""
 
 
-class Over(Exception):
-    """Raised when no more is to be played: the time is up, or the run ends."""
+class Over(BaseException):
+    """Raised when no more is to be played: the time is up, or the run ends. hypothesis takes it for no failure."""
 
 
 @dataclass
@@ -57,23 +58,23 @@ class Explorer:
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict[tuple[str, str, str], Finding])
     proofs: list[Seen] = field(default_factory=list[Seen])
     is_over: bool = False
+    """Whether nothing more is to be played."""
     played: list[Conversation] = field(default_factory=list[Conversation])
 
     async def explore(self) -> None:
         """Play every example; afterwards `findings` hold what passed, `proofs` what failed, each shrunk."""
         loop = asyncio.get_running_loop()
         try:
-            for _ in range(ROUNDS):
-                hunt = Hunt(self, lambda conversation: self._wait(loop, conversation))
-                await asyncio.to_thread(hunt.run)
-                if not hunt.targets:
-                    return
-                self.known |= hunt.targets
-                await self._prove(hunt)
-        except Over:
-            self.is_over = True
+            with contextlib.suppress(Over):
+                for _ in range(ROUNDS):
+                    hunt = Hunt(self, lambda conversation: self._wait(loop, conversation))
+                    await asyncio.to_thread(hunt.run)
+                    if not hunt.targets:
+                        return
+                    self.known |= hunt.targets
+                    await self._prove(hunt)
         finally:
-            self.is_over = self.is_over or self.is_late()
+            self.is_over = True
 
     def is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline

@@ -75,6 +75,15 @@ class Playing:
         del self._begun[conversation.id]
         return playing.result()
 
+    def goes_on(self, conversation: Conversation) -> bool:
+        """Whether a conversation is played that somebody will ask for."""
+        playing = self._begun.get(conversation.id)
+        return playing is not None and not playing.done()
+
+    def settle(self, conversation: Conversation, findings: Findings) -> None:
+        """Take what was found so far for all that a conversation has shown."""
+        self._begun[conversation.id].set_result(findings)
+
     def end_waits(self) -> None:
         """Let nobody wait any more: enough is known of the port."""
         if self._enough is not None and not self._enough.done():
@@ -104,7 +113,10 @@ class Playing:
                 playing = self._begun[conversation.id]
                 try:
                     observation = await self._played(conversation, number)
-                    playing.set_result(() if observation is None else await self._judge(observation))
+                    found = () if observation is None else await self._judge(observation)
+                    # It is done if it was settled while it went on.
+                    if not playing.done():
+                        playing.set_result(found)
                 except Exception as error:
                     playing.set_exception(error)
             await self._bench.end_track(number)

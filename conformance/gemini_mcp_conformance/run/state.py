@@ -9,7 +9,7 @@ import asyncio
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gemini_mcp.spec.values import table
 from gemini_mcp_conformance.judge.finding import Finding
@@ -61,8 +61,10 @@ class RunState:
 
     def __post_init__(self) -> None:
         self._awaited: Item | None = None
+        self._explorer: Explorer | None = None
         self._budget = Budget(self.options.budget)
         self._playing = Playing(self.bench, self.conversations, self.options.jobs, self._judged)
+        self.bench.glance = self._glanced if self.options.fail_fast else None
 
     @property
     def seconds(self) -> Mapping[str, float]:
@@ -131,8 +133,25 @@ class RunState:
         if any(finding.outcome == "fail" for finding in found):
             self.failing[observation.conversation.id] = observation
         if self.options.fail_fast and any(map(self.is_fatal, found)):
-            self._playing.end_waits()
+            self._end_waits()
         return found
+
+    async def _glanced(self, whole: Conversation, observation: Observation) -> None:
+        """End the run if a conversation that goes on has shown what ends it."""
+        # A port that has died may have been ended by an earlier conversation.
+        if observation.died is not None or not self._playing.goes_on(whole):
+            return
+        found = tuple(filter(self.is_fatal, await self._at_leisure(observation)))
+        if found:
+            self.failing[whole.id] = replace(observation, conversation=whole)
+            self._playing.settle(whole, found)
+            self._end_waits()
+
+    def _end_waits(self) -> None:
+        """Wait for nothing any more: enough is known."""
+        self._playing.end_waits()
+        if self._explorer is not None:
+            self._explorer.is_over = True
 
     async def _at_leisure(self, observation: Observation) -> tuple[Finding, ...]:
         """Judge a conversation, while those that are played beside it go on."""
@@ -163,9 +182,10 @@ class RunState:
             return ()
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
         explorer = Explorer(exploration, await self._served(), self._seen, known, self._budget.deadline)
+        self._explorer = explorer
         await explorer.explore()
         self.played += 1
-        if explorer.is_over:
+        if explorer.is_late():
             self._spend("during")
         self.failing |= {observation.conversation.id: observation for observation, _ in explorer.proofs}
         return (*explorer.findings.values(), *(finding for _, found in explorer.proofs for finding in found))

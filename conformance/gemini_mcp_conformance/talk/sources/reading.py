@@ -15,7 +15,7 @@ ORDER = 65
 CALLS = 5
 LISTS = 200
 ANSWER = "All work and no play. 서울 👍 "
-LATE, SOON = 3.5, 1.0
+LATE, SOON = 4.0, 1.0
 """Seconds for which nobody reads, and until the answers fill every buffer."""
 IDLE = 16.0
 """Seconds for which nobody asks for anything: programs like to give up after ten or fifteen."""

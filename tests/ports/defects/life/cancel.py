@@ -248,8 +248,8 @@ defect(
 defect(
     "cancellation-ignored-during-list",
     "Ignores the cancellation of a call that asks for the list of sessions.",
-    "cancel:unanswered",
     "cancel:child",
+    "cancel:unanswered",
 )(cancel=cancels_prompt_only, list_sessions=before(notes_listing))
 defect(
     "cancelled-twice-answered",

@@ -25,10 +25,10 @@ LONGER = (Listen(False), Listen(True, 2 * BUDGET), Request("tools/list"))
 SILENT = Conversation("silent", "A ping.", (Request("ping"), *LONGER), requirements=("lifecycle:ping",))
 
 
-def judged(requirement: str, played: Conversation, fail_fast: bool = True) -> Report:
+def judged(requirement: str, played: Conversation, fail_fast: bool = True, budget: float = BUDGET) -> Report:
     """What a run says of a port that answers no ping."""
     only, patience = Selection(only=(requirement,)), Patience(answer=1, first=10)
-    options = Options(Target(port("silent-ping")), only, fail_fast=fail_fast, budget=BUDGET, patience=patience)
+    options = Options(Target(port("silent-ping")), only, fail_fast=fail_fast, budget=budget, patience=patience)
     return run(options, [played])
 
 
@@ -55,7 +55,8 @@ def test_one_that_has_only_waited_in_vain_goes_on() -> None:
 
 
 def test_without_the_option_every_conversation_is_played_to_its_end() -> None:
-    assert judged("lifecycle:ping", SILENT, fail_fast=False).judgements[0].verdict == "could-not-run"
+    report = judged("lifecycle:ping", SILENT, fail_fast=False, budget=3.0)
+    assert report.judgements[0].verdict == "could-not-run"
 
 
 async def test_an_exploration_ends_when_enough_is_known() -> None:

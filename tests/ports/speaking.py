@@ -103,8 +103,11 @@ class Speaks:
             self.write(message)
 
     def write(self, message: Message) -> None:
+        rest = self.encoded(message)
         with suppress(BrokenPipeError):
-            sys.stdout.buffer.write(self.encoded(message))
+            # An unbuffered stdout, as PYTHONUNBUFFERED makes it, may take a part of it.
+            while rest:
+                rest = rest[sys.stdout.buffer.write(rest) :]
             sys.stdout.buffer.flush()
 
     def encoded(self, message: Message) -> bytes:

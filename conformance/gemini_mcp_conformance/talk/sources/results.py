@@ -221,6 +221,8 @@ class Results(Ways):
         steps += [asked for said, noise in zip(told, ("", NOISE), strict=True)
                   for asked in self.ways("What does JSON tell?", ends({"exit": 1}, f"{said}\n{noise}"))]  # fmt: skip
         steps += self.ways("What is around an answer?", Script("keyed", noisy))
+        answer = ({"stderr": f"{error}\n"}, {"stdout": json.dumps(document("", SESSION))})
+        steps += self.ways("What was said before nothing?", Script("keyed", answer))
         steps += self.ways("What is said on both?", Script("twice", twice))
         steps += self.ways("What is said and told?", ends({"exit": 1}, f"It says.\n{REPEATED}\n{error}\n"))
         steps += [self.in_turn(number, f"What is cut off, {number}?", each) for number, each in enumerate(cuts)]

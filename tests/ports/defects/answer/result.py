@@ -178,6 +178,13 @@ def failing_with_tools(port: Any, real: Any, value: Any, stderr: str) -> Any:
             return answer
 
 
+def explained_by_stderr(port: Any, real: Any, value: Any, stderr: str) -> Any:
+    answer = real(value, stderr)
+    if not answer.text and (said := port.said(stderr)):
+        raise Failure("Gemini reported an error instead of an answer.", stderr, said)
+    return answer
+
+
 def with_stderr(port: Any, real: Any, stdout: str, stderr: str) -> Any:
     """Looks through both outputs for JSON, as when `2>&1` has joined them, and passes over what is no answer."""
     answer = real(stdout, stderr)
@@ -291,6 +298,11 @@ defect(
     "Calls a success an error when there is a JSON error on stderr.",
     "result:stderr",
 )(read_stdout=error_of_success)
+defect(
+    "empty-answer-explained-by-stderr",
+    "Makes an error of an empty answer when there is a JSON error on stderr.",
+    "result:empty",
+)(read_json=explained_by_stderr)
 defect("stderr-appended", "Adds what stderr says to the answer.", "result:stderr", "result:text")(read=appends_stderr)
 defect("json-of-stderr-wins", "Reads stderr before stdout.", "result:stderr")(read=reads_stderr_first)
 defect("stderr-makes-error", "Calls a success an error when there is anything on stderr.", "result:success")(

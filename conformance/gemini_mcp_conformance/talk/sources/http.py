@@ -285,6 +285,9 @@ class OverHttp(Maker):
                 yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
         yield from (Http(message=_message(revision, method)) for method in NO_METHODS)
         yield Http(message=_message(revision, NO_METHODS[0]), headers=EVENTS_FIRST)
+        # A client may send a call again that was served, and then it is compared again.
+        yield Http(message=_message(revision, "tools/call", called))
+        yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": "no-such"})
         called = {**called, "_meta": {"progressToken": "told of a mismatch"}}
         yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": "no-such"})
 

@@ -63,12 +63,14 @@ async def test_an_exploration_ends_when_enough_is_known() -> None:
     def generated(served: Served) -> SearchStrategy[Conversation]:
         return strategies.builds(Conversation, strategies.text(), strategies.just(""), strategies.just(()))
 
+    enough = asyncio.Event()
+
     async def play(conversation: Conversation) -> Seen:
-        explorer.is_over = True
+        enough.set()
         await asyncio.Event().wait()
         raise AssertionError
 
-    explorer = Explorer(Exploration("x", "", generated, 10), {}, play, set())
+    explorer = Explorer(Exploration("x", "", generated, 10), {}, play, set(), is_enough=enough.is_set)
     async with asyncio.timeout(BUDGET):
         await explorer.explore()
     assert (explorer.findings, explorer.proofs) == ({}, [])

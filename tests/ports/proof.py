@@ -105,6 +105,7 @@ def _attempts(killing: Iterable[str]) -> Iterator[tuple[str, ...]]:
 def conforming(trial: Trial, chosen: Sequence[str]) -> Proof:
     """Play some conversations with an odd port."""
     with trial.target() as target:
+        # With `fail_fast` it is also looked at early.
         options = Options(target, fail_fast=True, budget=BUDGET, patience=PATIENT)
         report = run(options, [conversations()[id] for id in chosen])
     wrong = [judged for judged in report.judgements if judged.level == "MUST" and judged.verdict not in FINE]

@@ -88,7 +88,7 @@ class Player:
     async def play(self, greeting: Exchange | None, first: bool) -> Observation:
         """Play every step. `first` says that the greeting belongs to this conversation."""
         self._gemini.forget_releases()
-        record = Record(self.session, self.requests, self.conversation, self.lateness, greeting, first)
+        record = Record(self.requests, self.conversation, self.lateness, greeting, first)
         before = self.requests.temporary()
         self.session.reserve(step.id for step in self.conversation.steps if isinstance(step, Request))
         for number, step in enumerate(itertools.takewhile(self._has_client, self.conversation.steps)):

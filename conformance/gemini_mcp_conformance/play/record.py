@@ -10,7 +10,6 @@ from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.play.http_wire import HttpWire
 from gemini_mcp_conformance.play.lateness import Lateness
 from gemini_mcp_conformance.play.requests import Requests
-from gemini_mcp_conformance.play.session import Session
 from gemini_mcp_conformance.see.attribution import claimed, exchange, is_late, is_overdue, progress
 from gemini_mcp_conformance.see.observation import Exchange, Exit, Line, Observation, Web
 from gemini_mcp_conformance.talk.conversation import Conversation
@@ -21,7 +20,6 @@ from gemini_mcp_conformance.talk.steps import Request
 class Record:
     """The record of one conversation, which begins now. `first` says that the greeting belongs to it."""
 
-    session: Session
     requests: Requests
     conversation: Conversation
     lateness: Lateness
@@ -31,6 +29,7 @@ class Record:
 
     def __post_init__(self) -> None:
         """What was said and logged earlier belongs to other conversations."""
+        self.session = self.requests.session
         self._begin = 0 if self.first else len(self.session.lines)
         self._asked = 0 if self.first else len(self._web())
         self._logged = b"" if self.first else self.session.wire.stderr()

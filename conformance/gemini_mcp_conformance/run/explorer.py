@@ -55,10 +55,11 @@ class Explorer:
     play: Play
     known: set[str]
     deadline: float | None = None
+    is_enough: Callable[[], bool] = lambda: False
+    """Whether the run ends, so that nothing more is to be played."""
     findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict[tuple[str, str, str], Finding])
     proofs: list[Seen] = field(default_factory=list[Seen])
     is_over: bool = False
-    """Whether nothing more is to be played."""
     played: list[Conversation] = field(default_factory=list[Conversation])
 
     async def explore(self) -> None:
@@ -90,7 +91,7 @@ class Explorer:
     def _wait(self, loop: asyncio.AbstractEventLoop, conversation: Conversation) -> tuple[Finding, ...]:
         """Play on the loop, from the thread of hypothesis."""
         future = asyncio.run_coroutine_threadsafe(self._findings(conversation), loop)
-        while not (self.is_over or self.is_late()):
+        while not (self.is_over or self.is_enough() or self.is_late()):
             try:
                 # In short waits, so that the thread of hypothesis ends soon after the run does.
                 return future.result(0.2)

@@ -84,9 +84,14 @@ class Playing:
         """Take what was found so far for all that a conversation has shown."""
         self._begun[conversation.id].set_result(findings)
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether enough is known of the port."""
+        return self._enough is not None and self._enough.done()
+
     def end_waits(self) -> None:
         """Let nobody wait any more: enough is known of the port."""
-        if self._enough is not None and not self._enough.done():
+        if self._enough is not None and not self.is_enough:
             self._enough.set_result(None)
 
     def finished(self) -> Iterator[Finding]:

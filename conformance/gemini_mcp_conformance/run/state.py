@@ -61,7 +61,6 @@ class RunState:
 
     def __post_init__(self) -> None:
         self._awaited: Item | None = None
-        self._explorer: Explorer | None = None
         self._budget = Budget(self.options.budget)
         self._playing = Playing(self.bench, self.conversations, self.options.jobs, self._judged)
         self.bench.glance = self._glanced if self.options.fail_fast else None
@@ -133,7 +132,7 @@ class RunState:
         if any(finding.outcome == "fail" for finding in found):
             self.failing[observation.conversation.id] = observation
         if self.options.fail_fast and any(map(self.is_fatal, found)):
-            self._end_waits()
+            self._playing.end_waits()
         return found
 
     async def _glanced(self, whole: Conversation, observation: Observation) -> None:
@@ -145,13 +144,7 @@ class RunState:
         if found:
             self.failing[whole.id] = replace(observation, conversation=whole)
             self._playing.settle(whole, found)
-            self._end_waits()
-
-    def _end_waits(self) -> None:
-        """Wait for nothing any more: enough is known."""
-        self._playing.end_waits()
-        if self._explorer is not None:
-            self._explorer.is_over = True
+            self._playing.end_waits()
 
     async def _at_leisure(self, observation: Observation) -> tuple[Finding, ...]:
         """Judge a conversation, while those that are played beside it go on."""
@@ -181,8 +174,8 @@ class RunState:
         if not self._playing.is_worth(Conversation("", "", calls)):
             return ()
         known = {finding.requirement for finding in self.findings if finding.outcome == "fail"}
-        explorer = Explorer(exploration, await self._served(), self._seen, known, self._budget.deadline)
-        self._explorer = explorer
+        deadline, is_enough = self._budget.deadline, lambda: self._playing.is_enough
+        explorer = Explorer(exploration, await self._served(), self._seen, known, deadline, is_enough)
         await explorer.explore()
         self.played += 1
         if explorer.is_late():

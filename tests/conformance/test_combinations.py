@@ -36,10 +36,11 @@ def test_ids_and_sessions_are_told_apart() -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_all_pairs_meet_and_in_a_thorough_run_all_triples() -> None:
+def test_all_pairs_and_triples_of_arguments_and_outcome_meet_and_in_a_thorough_run_all_triples() -> None:
     for thorough in (False, True):
         for covered in combinations.coverage(sources.read(thorough=thorough)):
             assert covered.pairs.met == covered.pairs.possible
+            assert covered.core.met == covered.core.possible > 0
             assert (covered.triples.met == covered.triples.possible) == thorough
 
 

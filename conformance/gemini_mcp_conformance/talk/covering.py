@@ -40,19 +40,25 @@ class Share:
 class Coverage:
     """What the combined calls of a tool cover: how many values each dimension has, and what meets.
 
-    `never` says what cannot meet, and why.
+    `core` are the triples of the arguments and the outcome. `never` says what cannot meet, and why.
     """
 
     tool: str
     calls: int
     dimensions: Mapping[str, int]
     pairs: Share
+    core: Share
     triples: Share
     never: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {size}" for name, size in self.dimensions.items())
-        return f"{self.tool}: {self.calls} calls. {self.pairs} pairs and {self.triples} triples meet of {parts}."
+        return f"{self.tool}: {self.calls} calls. {self.met} meet of {parts}."
+
+    @property
+    def met(self) -> str:
+        """What meets, in words."""
+        return f"{self.pairs} pairs, {self.core} triples of arguments and outcome, and {self.triples} triples of all"
 
 
 def cover(dimensions: Dimensions, demands: Sequence[Demand], cheap: Collection[str] = ()) -> list[Row]:
@@ -114,14 +120,14 @@ class _Search:
 
     def _best(self, row: Row, name: str) -> str:
         """The value that meets most of what is missing; of equals the one that was used least."""
-        values, missing = self.dimensions[name], self._about(name)
+        values, missing = self.dimensions[name], self._about(name, {*row, name})
         used = {value: 0 if name in self.cheap else self.used.get((name, value), 0) for value in values}
         # Of equals `max` takes the first: a cheap dimension stays at its cheapest value.
         return max(values, key=lambda value: (_gain({**row, name: value}, missing), -used[value]))
 
-    def _about(self, name: str) -> list[tuple[Names, dict[Values, None]]]:
-        """What is missing of the meetings of a dimension."""
-        return [(names, ways) for names, ways in self.missing.items() if name in names and ways]
+    def _about(self, name: str, known: set[str]) -> list[tuple[Names, dict[Values, None]]]:
+        """What is missing of the meetings of a dimension with others that are known."""
+        return [(names, ways) for names, ways in self.missing.items() if name in names and ways and known >= {*names}]
 
     def _strike(self, row: Row) -> None:
         for names, ways in self.missing.items():
@@ -131,7 +137,5 @@ class _Search:
 
 
 def _gain(tried: Row, missing: Sequence[tuple[Names, Mapping[Values, None]]]) -> int:
-    """How many of the missing meetings a row that is not whole yet would have."""
-    return sum(
-        tuple(tried[each] for each in names) in ways for names, ways in missing if all(each in tried for each in names)
-    )
+    """How many of the missing meetings a row would have."""
+    return sum(tuple([tried[each] for each in names]) in ways for names, ways in missing)

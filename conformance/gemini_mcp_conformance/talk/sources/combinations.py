@@ -76,13 +76,9 @@ def dimensions(
     return {**arguments, OUTCOME: tuple(outcomes), **met}
 
 
-def demands(
-    forms: Mapping[str, Forms], every: Iterable[str], prompt: str | None, is_thorough: bool
-) -> tuple[Demand, ...]:
-    """What must meet: any two, any three of the arguments, any two of the options and an outcome."""
-    options = tuple(name for name in forms if name != prompt)
-    demanded = (Demand(tuple(every), 2), Demand(tuple(forms), 3), Demand((*options, OUTCOME), 3))
-    return (Demand(tuple(every), 3),) if is_thorough else demanded
+def demands(core: Iterable[str], every: Iterable[str], is_thorough: bool) -> tuple[Demand, ...]:
+    """What must meet: any two, and any three of the core; or any three of all."""
+    return (Demand(tuple(every), 3),) if is_thorough else (Demand(tuple(every), 2), Demand(tuple(core), 3))
 
 
 def dimensions_of_tools(sources: Sources) -> Mapping[str, Dimensions]:
@@ -99,7 +95,7 @@ def coverage(sources: Sources) -> tuple[Coverage, ...]:
 def covering(sources: Sources, tool: str) -> Sequence[Row]:
     """The calls of a tool in which all meets that must."""
     made = Combinations(sources, tool)
-    wanted = demands(made.forms, made.dimensions, sources.spec.prompt(tool), sources.thorough)
+    wanted = demands(made.core, made.dimensions, sources.thorough)
     return cover(made.dimensions, wanted, cheap=CHEAP)
 
 
@@ -129,13 +125,15 @@ class Combinations(Maker):
         self.tool, self.numbers, self.rotation = tool, count(first + 1), rotation or Rotation()
         self.forms, self.outcomes = CallForms(sources.spec, tool).arguments(), outcomes.kinds(sources)
         self.dimensions = dimensions(self.forms, self.outcomes, impossible(sources.spec, tool))
+        self.core = {name: self.dimensions[name] for name in (*self.forms, OUTCOME)}
 
     def coverage(self) -> Coverage:
         rows = covering(self.sources, self.tool)
         never = tuple(f"`{each}`: {why}" for each, why in impossible(self.spec, self.tool).items())
         pairs, triples = (share(self.dimensions, strength, rows) for strength in (2, 3))
+        core = share(self.core, 3, rows)
         sizes = {name: len(values) for name, values in self.dimensions.items()}
-        return Coverage(self.tool, len(rows), sizes, pairs, triples, never)
+        return Coverage(self.tool, len(rows), sizes, pairs, core, triples, never)
 
     def usual(self) -> Iterator[Conversation]:
         rows, title = covering(self.sources, self.tool), f"Calls of `{self.tool}` in which much meets."

@@ -35,9 +35,11 @@ FOLDER, FILE = "everything", "everything-file"
 LEFT_OUT, EMPTY, GIVEN = "left out", "empty", "given"
 NUMBERS = ("0", "42", "007", "5.", ".5", "1e3", "0x1f")
 """Texts that are a number: patterns allow so many that their samples are rarely what people write."""
-SHARE = 3
+SHARE = 5
 """With one argument missing, every call takes one in so many of the prompts."""
 WRONG: Json = {"not": "allowed"}
+BEHIND = ("", "\n", "\r\nOf many.\r\n")
+"""What follows the first line of a text in a file."""
 ENDS = ("answer", "listed", "failed", "signal", "error", "behind answer", "nothing")
 CANCELLATIONS = CANCELLED, CANCELLED_LIST = "cancelled", "cancelled list"
 
@@ -78,13 +80,13 @@ class Everything(Maker):
             yield self._conversation(f"but-{name}", title, steps)
 
     def outcomes(self, revision: str | None = None) -> Conversation:
-        """A short and a long prompt beside everything with each outcome, and behind each a call with nothing."""
+        """Everything with each outcome, in one tool of two with a long prompt, and behind each a call with nothing."""
         steps: list[Step] = []
         texts = self._texts()
         for number, outcome in enumerate(self._outcomes()):
-            for text in (texts[0], texts[-1]) if revision is None else texts[:1]:
-                steps += self._steps(self._arguments(text), outcome)
-                steps.append(self._bare((self.tool, self.sources.after(self.tool))[number % 2]))
+            is_long = (number + self.names.index(self.tool)) % 2 == 0
+            steps += self._steps(self._arguments(texts[-1] if is_long else texts[0]), outcome)
+            steps.append(self._bare((self.tool, self.sources.after(self.tool))[number % 2]))
         name = "outcomes" if revision is None else f"outcomes-{revision}"
         title = f"Calls of `{self.tool}` with everything, each behind another outcome."
         return self._conversation(name, title, steps, revision=revision)
@@ -148,7 +150,8 @@ class Everything(Maker):
         number, spec, tool = self.number, self.spec, self.tool
         directory = FOLDER if number % 4 == 0 else path(FOLDER)
         own: dict[str, Json] = {"session": session(f"{tool} {number}"), "directory": directory}
-        own |= {"file": f"You are number {number}.", "option": f"model-{number}"}
+        text = f"You are number {number}.{BEHIND[number % len(BEHIND)]}"
+        own |= {"file": text, "option": f"model-{number}"}
         given = {**spec.everything(tool), **self.sources.arguments(tool, words.replace("{number}", str(number)), **own)}
         return {name: value for name, value in given.items() if name != left_out}
 

@@ -34,9 +34,9 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     """The scripts of the specification, gemini that cannot be started, ends, causes, and what stderr holds."""
     for tool in sources.spec.names:
         made = Failures(sources, tool)
-        for name, script in sources.scripts.items():
+        for number, (name, script) in enumerate(sources.scripts.items()):
             if not takes_time(script):
-                yield made.script(name, script)
+                yield made.script(number, name, script)
         yield from made.not_started()
         yield made.endings()
         if sources.spec.prompt(tool) is not None:
@@ -48,14 +48,15 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
 class Failures(Ways):
     """What calls of one tool are answered with, however gemini ends."""
 
-    def script(self, name: str, script: Script) -> Conversation:
+    def script(self, number: int, name: str, script: Script) -> Conversation:
         words = f"What is the capital of France, says {name}?"
         if name.startswith(LARGE):
             steps = [self.with_all(words, _wide(script), SESSION) if self.place % 2 else self.ask(words, script)]
         else:
-            after = self.ask("And after that, without anything?", self.answers("Lyon is not."))
             asked, *others = self.ways(words, script)
-            steps = [asked, after, *others]
+            # One tool of two shows what the failure has left behind.
+            after = [self.ask("And after that, without anything?", self.answers("Lyon is not."))]
+            steps = [asked, *(after if self.has(number) else ()), *others]
         id, title = f"outcome-{self.tool}-{name}", f"{self.tool}: {name}."
         return self.conversation(id, title, steps, *_shown(script))
 

@@ -66,6 +66,7 @@ class Listings(Maker):
             "nothing": unnamed({"stdout": "No previous sessions found for this project.\n"}),
             "brackets": unnamed({"stdout": "No previous sessions found for [the-project].\n"}),
             "death": unnamed({"stdout": text}, {"signal": "TERM"}),
+            "the place 0": unnamed({"stdout": f"{self.sources.entry(0, SESSION)}\n"}),
         }
         # Every second one has a text in a file, behind which comes one that has none.
         steps = [

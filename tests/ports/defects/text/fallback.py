@@ -55,8 +55,8 @@ defect(
 defect(
     "entry-zero-hidden",
     "Takes an entry of the list for none whose number is 0.",
-    "fallback:latest",
     "fallback:list-sessions",
+    "fallback:latest",
 )(entry_pattern=always(re.compile(ENTRY.pattern.replace("([0-9]+)", r"(?!0+\.)([0-9]+)"))))
 defect(
     "list-beyond-pipe",

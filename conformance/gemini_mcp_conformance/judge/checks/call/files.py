@@ -129,9 +129,9 @@ def nothing_is_set_without_the_argument(exchange: Exchange) -> Complaints:
 @check_all("system:leak", judges=lambda seen: any(True for _ in followers(seen)))
 def earlier_file_is_not_seen(observation: Observation) -> Complaints:
     for before, exchange in followers(observation):
-        contents = {held for each in before for held in expected(each).values()}
+        contents = {held.strip() for each in before for held in expected(each).values()} - {b""}
         for _, _, file in given(exchange):
-            if file.path in paths(before) or file.content in contents:
+            if file.path in paths(before) or (file.content or b"").strip() in contents:
                 yield f"The port gave {file.path!r} of an earlier call to one without a file, and should give none."
 
 

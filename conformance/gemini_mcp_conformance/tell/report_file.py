@@ -112,8 +112,8 @@ def _report(document: Json) -> Report:
 
 
 def _coverage(entry: Mapping[str, Json]) -> Coverage:
-    shares = (Share(**entry[name]) for name in ("pairs", "core", "triples"))
-    return Coverage(entry["tool"], entry["calls"], entry["dimensions"], *shares, tuple(entry["never"]))
+    pairs, core, triples = (Share(**entry[name]) for name in ("pairs", "core", "triples"))
+    return Coverage(entry["tool"], entry["calls"], entry["dimensions"], pairs, core, triples, tuple(entry["never"]))
 
 
 def _judgement(entry: Mapping[str, Json]) -> Judgement:

@@ -50,13 +50,14 @@ class Failures(Ways):
 
     def script(self, number: int, name: str, script: Script) -> Conversation:
         words = f"What is the capital of France, says {name}?"
+        after = self.ask("And after that, without anything?", self.answers("Lyon is not."))
         if name.startswith(LARGE):
-            steps = [self.with_all(words, _wide(script), SESSION) if self.place % 2 else self.ask(words, script)]
+            large = self.with_all(words, _wide(script), SESSION) if self.place % 2 else self.ask(words, script)
+            steps = [large, after]
         else:
             asked, *others = self.ways(words, script)
             # One tool of two shows what the failure has left behind.
-            after = [self.ask("And after that, without anything?", self.answers("Lyon is not."))]
-            steps = [asked, *(after if self.has(number) else ()), *others]
+            steps = [asked, *([after] if self.has(number) else []), *others]
         id, title = f"outcome-{self.tool}-{name}", f"{self.tool}: {name}."
         return self.conversation(id, title, steps, *_shown(script))
 

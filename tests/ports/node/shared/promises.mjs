@@ -231,7 +231,7 @@ async function sessionOf(call, answer, tool, values) {
   const pattern = /^\s*(\d+)\.\s[^]*\[([^[\]\s]+)\][^[\]]*$/;
   const lines = listing?.code === 0 ? `${listing.out}\n${listing.err}`.split("\n") : [];
   const entries = lines.map((line) => pattern.exec(line)).filter(Boolean);
-  return entries.reduce((best, entry) => (Number(entry[1]) > Number(best?.[1] ?? 0) ? entry : best), undefined)?.[2];
+  return entries.reduce((best, entry) => (Number(entry[1]) > Number(best?.[1] ?? -1) ? entry : best), undefined)?.[2];
 }
 
 export async function chat(call, tool, given) {

@@ -24,8 +24,8 @@ ANSWER = (
     *("result:content", "result:success", "result:text", "result:stderr", "result:large-stdout", "result:large-stderr"),
     *("result:session-id", "result:session-id:changed", "result:json:notice-before", "result:json:notice-after"),
     *("result:json:braces", "result:json:last", "result:json:encoding", "result:plain-text", "result:empty"),
-    *("result:warnings", "result:error-key", "result:warnings:key", "result:no-output", "result:truncated", "result:no-response"),
-    *("result:unasked", "error:is-error", "error:session-id"),
+    *("result:warnings", "result:error-key", "result:warnings:key", "result:no-output", "result:truncated"),
+    *("result:no-response", "result:unasked", "error:is-error", "error:session-id"),
 )
 """What a failure, and an answer, of any kind shows."""
 

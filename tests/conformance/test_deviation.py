@@ -145,3 +145,14 @@ def test_a_run_that_read_no_prompt_belongs_to_the_call_that_was_cancelled() -> N
     by_step, unclaimed = claimed((cancelled, follower), (cut, due))
     assert by_step == {0: (cut,), 1: (due,)}
     assert not unclaimed
+
+
+def test_a_run_without_a_prompt_that_a_signal_ends_belongs_to_the_call_that_plays_the_signal() -> None:
+    cancelled = pending(0, "The first question", 0, last=0, silence="cancelled")
+    dying = call("chat", {"model": "a-model"}, Script("dies", ({"signal": "TERM"},)))
+    follower = Pending(spec(), 1, dying, {"id": 1, "params": dying.params}, 0, last=1)
+    ended = ran("--output-format", "json", "-m", "a-model", number=1)
+    ended = replace(ended, call=replace(ended.call, ended=None))
+    by_step, unclaimed = claimed((cancelled, follower), (ended,))
+    assert by_step == {1: (ended,)}
+    assert not unclaimed

@@ -223,7 +223,8 @@ def _owner(requests: Sequence[Pending], run: Run, owners: Sequence[Pending | Non
     blank = [each for each in candidates if each.prompt is not None and each.prompt == run.prompt]
     if len(blank) == 1:
         return blank[0]
-    was_ended = run.call.ended is None and all(each.silence != "cancelled" for each in candidates)
+    own_end = any(each.silence == "cancelled" or (_dies_unasked(each) and each not in owners) for each in candidates)
+    was_ended = run.call.ended is None and not own_end
     unseen = [each for each in cancelled if was_ended and each not in owners]
     # What has read no prompt may have arguments that the prompt of another call resembles.
     if not joined and (unread := unseen or _ended_unread(candidates, run, owners)):
@@ -241,6 +242,11 @@ def _ended_unread(candidates: Sequence[Pending], run: Run, owners: Sequence[Pend
     """The only open request, if it was cancelled before its gemini had read its prompt."""
     is_it = len(candidates) == 1 and candidates[0].silence == "cancelled" and run.call.ended is None
     return candidates if is_it and candidates[0] not in owners else ()
+
+
+def _dies_unasked(pending: Pending) -> bool:
+    """Whether the gemini of a call without a prompt is ended by a signal of its own."""
+    return pending.token is None and any("signal" in step for script in pending.step.scripts for step in script.play)
 
 
 def _named(requests: Sequence[Pending], given: bytes, others: Sequence[Pending | None]) -> Pending | None:

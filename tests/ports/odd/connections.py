@@ -17,6 +17,15 @@ class Brief(Chunks):
 
     timeout = 0.5  # pyright: ignore[reportAssignmentType]
 
+    def handle_one_request(self) -> None:
+        self.connection.settimeout(self.timeout)
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        # A client that is busy may take longer to send a body, or to read an answer.
+        self.connection.settimeout(None)
+        return super().parse_request()
+
 
 class Closing(Post):
     """Speaks HTTP/1.1, closes each connection behind its answer, and gives no length: the end of it is the end."""

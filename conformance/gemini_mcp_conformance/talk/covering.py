@@ -127,7 +127,9 @@ class _Search:
 
     def _about(self, name: str, known: set[str]) -> list[tuple[Names, dict[Values, None]]]:
         """What is missing of the meetings of a dimension with others that are known."""
-        return [(names, ways) for names, ways in self.missing.items() if name in names and ways and known >= {*names}]
+        return [
+            (names, ways) for names, ways in self.missing.items() if name in names and ways and known.issuperset(names)
+        ]
 
     def _strike(self, row: Row) -> None:
         for names, ways in self.missing.items():

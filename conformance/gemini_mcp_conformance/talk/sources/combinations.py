@@ -76,11 +76,6 @@ def dimensions(
     return {**arguments, OUTCOME: tuple(outcomes), **met}
 
 
-def demands(core: Iterable[str], every: Iterable[str], is_thorough: bool) -> tuple[Demand, ...]:
-    """What must meet: any two, and any three of the core; or any three of all."""
-    return (Demand(tuple(every), 3),) if is_thorough else (Demand(tuple(every), 2), Demand(tuple(core), 3))
-
-
 def dimensions_of_tools(sources: Sources) -> Mapping[str, Dimensions]:
     """The dimensions of the calls of each tool."""
     return {tool: Combinations(sources, tool).dimensions for tool in sources.spec.names}
@@ -93,10 +88,10 @@ def coverage(sources: Sources) -> tuple[Coverage, ...]:
 
 @cache
 def covering(sources: Sources, tool: str) -> Sequence[Row]:
-    """The calls of a tool in which all meets that must."""
+    """The calls of a tool in which any two values meet, in a thorough run any three, and any three of the core."""
     made = Combinations(sources, tool)
-    wanted = demands(made.core, made.dimensions, sources.thorough)
-    return cover(made.dimensions, wanted, cheap=CHEAP)
+    every, core = Demand(tuple(made.dimensions), 3 if sources.thorough else 2), Demand(tuple(made.core), 3)
+    return cover(made.dimensions, [every, core], cheap=CHEAP)
 
 
 @dataclass

@@ -129,9 +129,8 @@ def nothing_is_set_without_the_argument(exchange: Exchange) -> Complaints:
 @check_all("system:leak", judges=lambda seen: any(True for _ in followers(seen)))
 def earlier_file_is_not_seen(observation: Observation) -> Complaints:
     for before, exchange in followers(observation):
-        contents = {held.strip() for each in before for held in expected(each).values()} - {b""}
         for _, _, file in given(exchange):
-            if file.path in paths(before) or (file.content or b"").strip() in contents:
+            if file.path in paths(before) or (file.content or b"").strip() in contents(before):
                 yield f"The port gave {file.path!r} of an earlier call to one without a file, and should give none."
 
 
@@ -147,6 +146,11 @@ def followers(observation: Observation) -> Iterator[tuple[list[Exchange], Exchan
 
 def paths(exchanges: Iterable[Exchange]) -> set[str]:
     return {file.path for exchange in exchanges for _, _, file in given(exchange)}
+
+
+def contents(exchanges: Iterable[Exchange]) -> set[bytes]:
+    """What their files must hold, without the blanks at its ends, which a port may take off."""
+    return {held.strip() for each in exchanges for held in expected(each).values()} - {b""}
 
 
 @check_all("system:isolation", judges=lambda seen: len(together(seen)) > 1)

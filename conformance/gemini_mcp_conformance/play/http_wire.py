@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import h11
 
 from gemini_mcp.spec.values import Json, inside, table
-from gemini_mcp_conformance.play.http_exchange import exchange, takes_connections
+from gemini_mcp_conformance.play.http_exchange import Exchanges
 from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.events import Events
@@ -55,6 +55,7 @@ class HttpWire:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self._exchanges = Exchanges(url)
         self.web: list[Web] = []
         self._session: str | None = None
         self._other_session: str | None = None
@@ -93,7 +94,7 @@ class HttpWire:
         self._on_line, self._on_end = on_line, on_end
 
     async def write(self, data: bytes, seconds: float) -> bool:
-        """Post a message. A notification is waited for, so that the next message comes after it."""
+        """Post a message. A notification is waited for by those who read, so that the next message comes after it."""
         message = json.loads(data)
         if inside(message, "method") == "notifications/cancelled":
             self._give_up(inside(message, "params", "requestId"))
@@ -106,9 +107,10 @@ class HttpWire:
         if answer.is_awaited:
             self._answers[_key(message["id"])] = answer
         task = self.begin(self.ask("POST", laid_out, headers, answer))
-        if {"method", "id"} <= set(table(message)):
+        if is_request := {"method", "id"} <= set(table(message)):
             self._pending[_key(message["id"])] = task
             task.add_done_callback(lambda _: self._on_end())
+        if is_request or not self._exchanges.listens.is_set():
             await asyncio.sleep(0)
             return True
         done, _ = await asyncio.wait((task,), timeout=seconds)
@@ -174,7 +176,7 @@ class HttpWire:
         self.web.append(record)
         events, answer = Events(), answer or Answer(record.message, lambda data: None)
         try:
-            async for known in exchange(self.url, record, body, events, answer.heard, host):
+            async for known in self._exchanges.of(record, body, events, answer.heard, host):
                 self.web[number] = known
                 self._note(known)
             await self._resume(events, headers, answer)
@@ -184,7 +186,7 @@ class HttpWire:
         is_cut = answer.is_given_up or any(web.verb == "DELETE" for web in self.web[number + 1 :])
         if self.web[number].status is None and host is None and not is_cut:
             # A port that refuses a long body may close the connection before it has read it, and its answer is lost.
-            self._over = not await takes_connections(self.url)
+            self._over = not await self._exchanges.takes_connections()
         self._on_end()
         return self.web[number]
 
@@ -196,8 +198,10 @@ class HttpWire:
         is_stream = True
         while is_stream and events.last_id and answer.is_awaited and "mcp-method" not in headers:
             await asyncio.sleep(events.retry)
+            if not answer.is_awaited:
+                return
             again = Web("GET", {**headers, "last-event-id": events.last_id.decode("latin-1")}, None)
-            async for known in exchange(self.url, again, b"", events, answer.heard, None):
+            async for known in self._exchanges.of(again, b"", events, answer.heard, None):
                 is_stream = known.is_stream
 
     def _give_up(self, id: Json) -> None:
@@ -213,7 +217,11 @@ class HttpWire:
             await asyncio.wait((task,), timeout=1)
 
     def listen(self, on: bool) -> None:
-        """Nothing: every answer has a connection of its own."""
+        """Stop reading on every connection, or go on."""
+        if on:
+            self._exchanges.listens.set()
+        else:
+            self._exchanges.listens.clear()
 
     def leave(self) -> None:
         """Nothing: there is no pipe."""
@@ -225,6 +233,7 @@ class HttpWire:
         return b""
 
     def kill(self) -> None:
+        self._exchanges.listens.set()
         for task in self._tasks:
             task.cancel()
 

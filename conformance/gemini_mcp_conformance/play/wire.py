@@ -57,8 +57,6 @@ class StdioWire:
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._over = False
-        self._listens = asyncio.Event()
-        self._listens.set()
 
     @property
     def pid(self) -> int | None:
@@ -127,13 +125,17 @@ class StdioWire:
     def listen(self, on: bool) -> None:
         """Stop reading, so that the port's pipe fills up, or go on."""
         if on:
-            self._listens.set()
+            self._stdout.resume_reading()
         else:
-            self._listens.clear()
+            self._stdout.pause_reading()
 
     def leave(self) -> None:
         """Close the end of the pipe at which the port's stdout is read."""
-        cast(Any, self._process)._transport.get_pipe_transport(1).close()
+        self._stdout.close()
+
+    @property
+    def _stdout(self) -> asyncio.ReadTransport:
+        return cast(Any, self._process)._transport.get_pipe_transport(1)
 
     def stderr(self) -> bytes:
         """The last bytes that the port has written to stderr."""
@@ -141,8 +143,8 @@ class StdioWire:
 
     def kill(self) -> None:
         """End the port and its process group at once, and read what is left of its output."""
-        self._listens.set()
         if self._process is not None:
+            self.listen(True)
             kill_group(self._process.pid)
         self._stderr.close()
 
@@ -167,7 +169,6 @@ class StdioWire:
         assert self._process.stdout is not None
         rest = bytearray()
         while chunk := await self._process.stdout.read(CHUNK):
-            await self._listens.wait()
             *lines, tail = chunk.split(b"\n")
             for line in lines:
                 on_line(bytes(rest + line), True)

@@ -13,7 +13,7 @@ from typing import Literal
 from gemini_mcp.spec.values import Json
 from gemini_mcp_conformance.talk.clients import is_marked
 from gemini_mcp_conformance.talk.durations import of_steps
-from gemini_mcp_conformance.talk.steps import End, Http, Listen, Raw, Request, Step
+from gemini_mcp_conformance.talk.steps import End, Http, Raw, Request, Step
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Conversation:
     def needs_stdio(self) -> bool:
         """Whether it needs a port that the suite starts and speaks to over pipes."""
         # A port that runs already cannot be given variables, another PATH, broken bytes or an end.
-        says = self.stdio or any(isinstance(step, Raw | End | Listen) for step in self.steps)
+        says = self.stdio or any(isinstance(step, Raw | End) for step in self.steps)
         return says or bool(self.env) or self.gemini != "present"
 
     @property

@@ -25,7 +25,9 @@ SIGNALS = ("KILL", "SEGV", "TERM", "INT", "HUP", "ABRT", "PIPE", "ALRM", "USR1",
 ENDS: tuple[Json, ...] = (*({"exit": code} for code in EXITS), *({"signal": name} for name in SIGNALS))
 ADDRESSES = "See https://example.org/@google/gemini-cli, ssh://example.org/a@1.2 and mail me@example.org.\n"
 """What has an `@`, and before it neither a name nor a password."""
-ODD_STDERRS = ("", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n", ADDRESSES)
+ADVICE = "Please retry in 0.2s. (Retry-After: 0, retryDelay: 0.2s, retryDelayMs: 200)\n"
+"""How programming interfaces ask for what a port must not do by itself."""
+ODD_STDERRS = ("", "It failed", "It failed\r\nhere: 서울 👍\n", *CHARACTERS.values(), "It\0failed\n", ADDRESSES, ADVICE)
 STDERRS = ("It failed.\n", *ODD_STDERRS)
 LONG_LINE = f"{'A long line. ' * 60}\n"
 """Longer than what a port may lose of stderr where it cuts it."""

@@ -24,6 +24,7 @@ FEW = 8
 FLOOD, SLOW = 300_000, 2.5
 """Bytes that gemini writes to stderr before it reads its stdin, and seconds until then; both are more than pipes and
 hasty ports have."""
+SAME = "The same words for both. "
 LONG = "prompt:long:whole"
 AFTER_FAILURE = "concurrency:after-failure"
 
@@ -127,8 +128,17 @@ class Concurrency(Together):
         ]
         order = [step for name in ("three", "one", "four", "two") for step in (Release(name), Await(name))]
         five = self.quick(self.first, "five", session=session("s5"))
-        steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"))
+        steps = (*calls, *order[:4], five, *order[4:], self.quick(self.last, "six"), *self._nearly_alike())
         return self.conversation("out-of-order", "Answers out of order.", steps, *BESIDE)
+
+    def _nearly_alike(self) -> Iterable[Step]:
+        """Calls whose prompts begin and end alike; the second is answered first."""
+        names = ("the former", "the latter")
+        for name in names:
+            script = self.answers(f"The answer to {name}.", session(name), name)
+            words = f"{SAME * 12}Who is {name}? {SAME * 100}"
+            yield self.ask(self.first, words, script, name=name, session=session(name), until="started")
+        yield from (step for name in reversed(names) for step in (Release(name), Await(name)))
 
     def alike_ids(self) -> Conversation:
         """Calls at once, with a number for an id and the text that looks like it, or with one composed otherwise."""

@@ -91,9 +91,10 @@ class Endings(Unending):
             steps = self._abandoned_calls(due)
             yield self._end(f"stdin-left{'-due' * due}", f"{title}{also}", "stdin", steps, *removed)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
-        title = "The end of stdin while gemini ignores SIGTERM."
+        title = "The end of stdin in the middle of a line, while gemini ignores SIGTERM."
         ignored = "shutdown:stdin-end:ignored-term"
-        yield self._end("stdin-ignored-term", title, "stdin", self._deaf(MANY), ignored, "shutdown:prompt")
+        deaf = [*self._deaf(MANY), HALF_A_LINE]
+        yield self._end("stdin-ignored-term", title, "stdin", deaf, ignored, shows[0], "shutdown:prompt")
         title = "The end of stdin right behind the cancellation of calls that ignore SIGTERM, and SIGHUP soon after."
         names = {tool: f"cancelled at the end: {tool}" for tool in self.names}
         steps: list[Step] = [self.hanging(tool, id, hangs(stubborn=True), id=id) for tool, id in names.items()]

@@ -20,6 +20,7 @@ from gemini_mcp_conformance.talk.steps import (
     Await,
     Cancel,
     Http,
+    Listen,
     Notify,
     Release,
     Request,
@@ -34,6 +35,7 @@ STRANGERS = ("http://evil.example", "https://localhost.evil.example", "http://12
              "null")  # fmt: skip
 """Origins of pages that the port has not served. Some only begin like an allowed one: the pattern `127.0.0.1:*` of the
 Python SDK lets in what only has that prefix."""
+REBOUND = f"evil.example:{PORT}"
 MANY = 17
 """Sessions that end after another one, more than a table of 16 holds."""
 SEVERAL = 8
@@ -48,6 +50,8 @@ JOINED = Http(message=notification("notifications/initialized"), headers=OTHER)
 ID = "an id of two clients"
 LONG = 12.0
 """Seconds of a call whose progress has to be told again."""
+OFTEN, LATE = 160_000, 6.0
+"""How often an answer says the same, which is more megabytes than connections hold, and seconds until it is read."""
 NO_METHODS = ("no/such/method", "tools/no/such/method")
 TOKEN = "a token of two clients"
 LIST: Json = request("over HTTP", "tools/list", {})
@@ -65,6 +69,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = OverHttp(sources)
     yield made.requests()
     yield made.busy()
+    yield made.unread()
     yield made.another()
     if sources.spec.resumes is not None:
         yield made.in_line(sources.spec.resumes)
@@ -101,6 +106,8 @@ class OverHttp(Maker):
         yield from (Http(message=each, headers={"origin": STRANGERS[0]}) for each in UNANSWERED)
         yield from (Http(body=body, headers={"origin": STRANGERS[0]}) for body in (b"{", b"[]", b""))
         yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
+        # A name of the stranger may lead to this machine.
+        yield Http(message=LIST, headers={"origin": f"http://{REBOUND}", "host": REBOUND})
         yield Request("tools/list")
 
     def _others(self) -> Iterable[Step]:
@@ -165,6 +172,18 @@ class OverHttp(Maker):
         shows = ("concurrency:crossed", "result:session-id", "cancel:others")
         return self.conversation("in-line", "Replies of two clients in one session.", steps, *shows)
 
+    def unread(self) -> Conversation:
+        """Long answers that nobody reads for a while, one of them a stream."""
+        names = ("the unread answer", "the unread stream")
+        steps: list[Step] = [Listen(False)]
+        for tool, name in zip((self.first, self.last), names, strict=True):
+            script = self.answers(f"{name}, and much more of it. " * OFTEN, session(name))
+            asked = self.ask(tool, f"The question of {name}?", script, session=session(name), name=name, until="sent")
+            steps.append(told(asked, name) if name == names[-1] else asked)
+        steps += [Listen(True, LATE), *map(Await, names), Http(message=LIST)]
+        shows = ("result:text", "result:large-stdout", "concurrency:crossed")
+        return self.conversation("unread", "Long answers over HTTP that are read late.", steps, *shows)
+
     def two_clients(self, revision: str | None = None) -> Conversation:
         """Two clients choose the same ids and the same token, for calls that run at once; each gets what is its own."""
         long = self.answers("It took long.") if revision else self.answers("It took long.", wait=LONG)
@@ -172,8 +191,10 @@ class OverHttp(Maker):
         theirs = self._of_another(self.held(self.last, "theirs", session=session("theirs"), id=ID))
         steps: list[Step] = [] if revision else [self._beginning(), JOINED]
         both = (told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN)))
-        # Who is told of its progress more than once is the one whom another has followed.
-        steps += reversed(both) if revision else both
+        # Who is told of its progress more than once is the one whom another has followed, or has been done beside.
+        end = (Release("theirs"), Await("theirs"))
+        early, late = ((), end) if revision else (end, ())
+        steps += [*(reversed(both) if revision else both), *early]
         if (tool := self.spec.resumes) is not None:
             own = session("a line of two clients")
             waits = self.ask(tool, "Who waits for the other?", self.answers("No more."), session=own, name="behind")
@@ -184,7 +205,7 @@ class OverHttp(Maker):
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
         steps += self._both_cancelled()
         steps += self._of_older_era() if revision else ()
-        steps += [Await("ours"), Release("theirs"), Await("theirs")]
+        steps += [Await("ours"), *late]
         shows = (
             *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
             *("cancel:others", "progress:start", "progress:interval", "progress:increase", "progress:token"),

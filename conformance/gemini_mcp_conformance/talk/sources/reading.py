@@ -51,7 +51,7 @@ class Reading(Maker):
         asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
         steps = (Listen(False), *asked, Listen(True, LATE), Request("ping"))
         shows = ("rpc:response:id", "stdio:framing", "tools:order")
-        return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
+        return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True, stdio=True)
 
     def together(self) -> Conversation:
         """Messages that come at once, as from a client that writes all that it has; a call is cancelled among them."""
@@ -81,9 +81,9 @@ class Reading(Maker):
         idle = (Listen(False), Listen(True, IDLE))
         shows = ("tools:order", "result:text", "command:once")
         title = "Nobody asks for anything for a while."
-        yield self.conversation("idle", title, (*served, *idle, *again), *shows)
+        yield self.conversation("idle", title, (*served, *idle, *again), *shows, stdio=True)
         title, steps = f"{title[:-1]}, and a call runs.", (*served, held, *idle, Release("idle"), Await("idle"))
-        yield self.conversation("idle-busy", title, (*steps, *again), *shows)
+        yield self.conversation("idle-busy", title, (*steps, *again), *shows, stdio=True)
 
     def side_by_side(self) -> Conversation:
         """When the buffers are full a call is cancelled, which the port may notice as late as it is read."""
@@ -98,7 +98,8 @@ class Reading(Maker):
         asked = (endless.name, *(each.name for each in late), *(f"call {number}" for number in range(CALLS)))
         steps = (held, endless, *unread, *map(Await, asked), Release(held.name), Await(held.name), Request("ping"))
         shows = (*SHOWN, "cancel:child", "cancel:unanswered", "concurrency:ping", "concurrency:list")
-        return self.conversation("side-by-side", "Calls whose answers are read late.", steps, *shows, aside=True)
+        title = "Calls whose answers are read late."
+        return self.conversation("side-by-side", title, steps, *shows, aside=True, stdio=True)
 
     def one_by_one(self) -> Conversation:
         steps: list[Step] = []
@@ -107,8 +108,8 @@ class Reading(Maker):
             # Each answer fills every buffer for a while, and what is asked behind it comes all the same.
             steps += [Listen(False), asked, *others, Listen(True, SOON), Await(asked.name)]
         title = "Calls whose answers are read late, one by one."
-        shows = (*SHOWN, LOGS)
-        return self.conversation("one-by-one", title, (*steps, Request("ping")), *shows, aside=True)
+        steps.append(Request("ping"))
+        return self.conversation("one-by-one", title, steps, *SHOWN, LOGS, aside=True, stdio=True)
 
     def _asked(self, number: int) -> list[Request]:
         """A call whose answer is long, a ping and a list."""

@@ -24,3 +24,8 @@ defect("server-unnamed-in-errors", "Leaves its name out of results that are erro
 defect(
     "stateless-system-prompt-lost", "Hands no system prompt over in a `chat` without a handshake.", "system:content"
 )(ask=asks(lambda call, plan: call.stateless and call.tool == "chat", lambda plan: replace(plan, system=None)))
+defect(
+    "retried-as-advised",
+    "Runs the prompt again when gemini fails and advises to try it again soon.",
+    "command:once",
+)(run_prompt=retries(lambda outcome: outcome.exit != 0 and b"retry in" in outcome.stderr))

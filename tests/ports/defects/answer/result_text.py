@@ -1,11 +1,15 @@
 """An answer that is found and handed on altered: ports that break `result:text`."""
 
+import codecs
 import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from select import select
+from subprocess import PIPE, Popen
+from threading import Thread
+from typing import IO, Any, cast
 
 from answering import Answer, Failure, Outcome
 from defects.answer.shared import answered
@@ -16,6 +20,7 @@ from speaking import as_object
 from steps import Step, gives, takes
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+PIECE, REST = 1 << 16, 1.0
 CAPITAL_ESCAPE = re.compile(rb"\\u(?=[0-9a-fA-F]*[A-F])[0-9a-fA-F]{4}")
 
 
@@ -58,6 +63,34 @@ def innermost(text: str) -> str:
         return json.loads(text[text.rindex('{"response"') :])["response"]
     except (ValueError, KeyError, TypeError):
         return text
+
+
+def pours(files: dict[IO[bytes], IO[bytes]]) -> None:
+    """Copies what comes from gemini, whichever stream it is, by way of one decoder."""
+    decoder, latest = codecs.getincrementaldecoder("utf-8")("replace"), None
+    while files:
+        for stream in select(list(files), [], [])[0]:
+            if piece := os.read(stream.fileno(), PIECE):
+                latest = files[stream]
+                latest.write(decoder.decode(piece).encode())
+            else:
+                del files[stream]
+    if latest is not None:
+        latest.write(decoder.decode(b"", True).encode())
+
+
+def by_way_of_pipes(port: Any, real: Any, argv: Any, **options: Any) -> Any:
+    process = real(argv, **{**options, "stdout": PIPE, "stderr": PIPE})
+    files = {process.stdout: options["stdout"], process.stderr: options["stderr"]}
+    port.memory[process.pid] = Thread(target=pours, args=(files,), daemon=True)
+    port.memory[process.pid].start()
+    return process
+
+
+def copies_rest(port: Any, real: Any, call: Call, process: Popen[bytes]) -> int:
+    exit = real(call, process)
+    port.memory[process.pid].join(REST)
+    return exit
 
 
 defect("whole-stdout", "Returns all of stdout.", "result:text")(
@@ -120,3 +153,8 @@ defect(
     "Reads no escape of gemini's JSON whose digits are capitals.",
     "result:text:unicode",
 )(read=printed(lambda out: CAPITAL_ESCAPE.sub(b"?", out)))
+defect(
+    "one-decoder-for-both-streams",
+    "Decodes stdout and stderr with one decoder, so that stderr within a cut character of stdout damages it.",
+    "result:text:split",
+)(spawn=by_way_of_pipes, wait=copies_rest)

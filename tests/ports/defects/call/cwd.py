@@ -183,3 +183,9 @@ defect("directory-in-quotes-bared", "Takes the quotes off the path of a director
 defect("directory-ends-at-colon", "Cuts the path of a directory at a colon.", "cwd:used")(
     cwd=changed_directory(lambda cwd: cwd.split(":")[0])
 )
+defect(
+    "directory-above-a-file",
+    "Resolves a directory before it looks at it, so a file, or what is missing, may stand before `/..`.",
+    "cwd:file",
+    "cwd:missing",
+)(cwd=changed_directory(os.path.realpath))

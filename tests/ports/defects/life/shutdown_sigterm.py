@@ -9,6 +9,7 @@ from answering import Outcome
 from defects.life.shared import leader_only, spared_at_signal
 from defects.record import defect
 from defects.shared import spares_group
+from http_port import HttpPort
 from planning import Plan
 from port import SIGNALS, Stop
 from running import Call
@@ -104,6 +105,10 @@ def ends_by_key(port: Any, real: Any, call: Call) -> None:
         ended.add(str(call.id))
 
 
+def spares_abandoned(port: Any) -> None:
+    port.calls = [call for call in port.calls if not port.posts[call].is_gone()]
+
+
 defect(
     "signal-waits-for-reader",
     "Waits on a signal until the client has read an answer that is being written.",
@@ -159,3 +164,9 @@ defect(
     "Ends one of two calls at a signal whose ids are a number and the same number as a text.",
     "shutdown:sigterm:group",
 )(end=ends_by_key)
+defect(
+    "abandoned-calls-outlive-sigterm",
+    "Lets the gemini of a call run on after SIGTERM when its client has left before.",
+    "shutdown:sigterm:group",
+    "system:removed:sigterm",
+)(HttpPort, shut_down=before(spares_abandoned))

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from defects.life.shared import leader_only, never_kills, when_idle
@@ -120,6 +121,13 @@ def flushes_first(port: Any, real: Any) -> Any:
     return real()
 
 
+def last_line_is_late(port: Any, real: Any) -> Iterator[bytes]:
+    for line in real():
+        while not line.endswith(b"\n") and port.calls:
+            time.sleep(0.05)
+        yield line
+
+
 defect("end-of-input-overlooked", "Lives on after the end of its input.", "shutdown:stdin-end")(
     input_ended=overlooks_end
 )
@@ -207,3 +215,9 @@ defect(
     "shutdown:stdin-end:ignored-term",
     "system:removed:stdin-end",
 )(shut_down=flushes_first)
+defect(
+    "calls-outlive-half-a-line",
+    "Takes the end of stdin in the middle of a line for one only when no call runs any more.",
+    "shutdown:stdin-end:busy",
+    "shutdown:stdin-end:group",
+)(lines=last_line_is_late)

@@ -228,6 +228,23 @@ def serve_and_remove(port: Any, real: Any, call: Any) -> None:
             remove()
 
 
+def shares_equal(port: Any, real: Any, text: str) -> str:
+    with LOCK:
+        path, users = port.memory.get(text, (None, 0))
+        path = path if users else real(text)
+        port.memory[text] = path, users + 1
+        return path
+
+
+def removes_with_last(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
+    with LOCK:
+        text = next(text for text, (shared, _) in port.memory.items() if shared == path)
+        users = port.memory[text][1] - 1
+        port.memory[text] = path, users
+        if not users:
+            real(path, call, outcome)
+
+
 defect(
     "file-named-by-length",
     "Names the directory of a system prompt by its length.",
@@ -351,3 +368,8 @@ defect(
     "Removes every directory of a system prompt when it starts, of a server that runs as well.",
     "system:life",
 )(serve=before(removes_all))
+defect(
+    "file-of-equal-prompt-shared-while-used",
+    "Gives a call the file of another one that runs and has the same system prompt.",
+    "system:directory",
+)(write_system=shares_equal, remove_system=removes_with_last)

@@ -14,7 +14,7 @@ from http_port import HttpPort
 from port import PROGRESS_SECONDS, Port
 from running import Call
 from speaking import Message, as_object
-from steps import before, gives
+from steps import after, before, gives
 
 STDOUT = 4
 """Its place among what `begin` takes behind the call."""
@@ -140,6 +140,16 @@ def looks_for_token(port: Any, real: Any, params: Any) -> Any:
     return token
 
 
+def counted_by_token(port: Any, real: Any, call: Call) -> Any:
+    message = real(call)
+    number = port.memory[call.token] = port.memory.get(call.token, 0) + 1
+    return {**message, "params": {**message["params"], "progress": number}}
+
+
+def forgets_token(port: Any, call: Call) -> None:
+    port.memory.pop(call.token, None)
+
+
 defect(
     "progress-waits-for-reader",
     "Sends progress that a client has no room for behind the next message, which may be the answer.",
@@ -212,3 +222,8 @@ defect(
     "Takes the `progressToken` of a `_meta` among the arguments for that of the call when the call has none.",
     "progress:unasked",
 )(token=looks_for_token)
+defect(
+    "progress-counted-by-token",
+    "Counts the progress of a token, and begins anew when the call of another client with an equal one is over.",
+    "progress:increase",
+)(HttpPort, progress=counted_by_token, serve_call=after(forgets_token))

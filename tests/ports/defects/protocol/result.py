@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from steps import Step, before, gives, without
 BUFFER = 64 * 1024
 LARGEST_INT = 2**31 - 1
 PIECE = 65536
+SLOW = 3.0
 
 
 def second_of_three(port: Any, real: Any, stdout: str, stderr: str) -> Any:
@@ -165,6 +167,14 @@ def echoes_meta(port: Any, real: Any, call: Any, result: Any) -> Any:
     return real(call, result)
 
 
+def gives_up_slow_client(port: Any, real: Any, message: Message) -> None:
+    connection = port.current.post.connection
+    with suppress(OSError):
+        connection.settimeout(SLOW)
+        real(message)
+        connection.settimeout(None)
+
+
 defect("second-of-three-answers-taken", "Takes the second of three answers.", "result:json:last")(
     read_stdout=second_of_three
 )
@@ -269,3 +279,9 @@ defect(
     "result:session-id",
     "result:session-id:chat-reply",
 )(new_call=remembers_meta, answer=echoes_meta)
+defect(
+    "answer-cut-for-slow-client",
+    "Gives up an answer over HTTP that the client has not taken within three seconds.",
+    "result:text",
+    "result:large-stdout",
+)(HttpPort, write=gives_up_slow_client)

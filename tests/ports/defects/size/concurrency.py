@@ -12,6 +12,7 @@ from running import Call
 from speaking import Message
 
 WAITING = 3
+LABEL = 200
 
 
 def keeps_place_of_failure(port: Any, real: Any, call: Call) -> Message:
@@ -49,6 +50,29 @@ def in_short_line(port: Any, real: Any, call: Call, turn: str | None) -> None:
         real(call, turn)
 
 
+def labelled(port: Any, call: Call) -> list[Call]:
+    """The calls that look like this one to who reads no more than the beginning of a prompt."""
+    given = {**call.arguments, "prompt": str(call.arguments.get("prompt"))[:LABEL]}
+    return port.memory.setdefault(f"{call.tool} {call.stateless} {given}", [])
+
+
+def joins_alike(port: Any, real: Any, call: Call) -> None:
+    labelled(port, call).append(call)
+    try:
+        real(call)
+    finally:
+        if call in labelled(port, call):
+            labelled(port, call).remove(call)
+
+
+def answers_oldest_alike(port: Any, real: Any, call: Call, result: Message) -> None:
+    alike = labelled(port, call)
+    others = [each for each in alike if each.arguments != call.arguments and not each.is_cancelled]
+    owner = next(iter(others), call) if others and alike.index(others[0]) < alike.index(call) else call
+    alike.remove(owner)
+    real(owner, result)
+
+
 defect(
     "places-lost-with-failures",
     "Takes no call any more after sixteen failures, which have each kept their place.",
@@ -64,3 +88,8 @@ defect("seventh-reply-refused", "Is too busy for more than six replies at once."
 defect("line-of-three-replies", "Lets no more than two replies wait in a session.", "concurrency:same-session")(
     take_turn=in_short_line
 )
+defect(
+    "answers-crossed-by-label",
+    "Finds the call that an answer is for by the first 200 characters of its prompt, the oldest first.",
+    "concurrency:crossed",
+)(serve_call=joins_alike, answer=answers_oldest_alike)

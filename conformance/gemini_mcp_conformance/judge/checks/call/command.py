@@ -9,7 +9,7 @@ from gemini_mcp_conformance.judge.check import Complaints
 from gemini_mcp_conformance.judge.deviation import PROMPT, differs, understood, wanted
 from gemini_mcp_conformance.judge.expectation import heard, is_call
 from gemini_mcp_conformance.judge.registry import check
-from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without, served
+from gemini_mcp_conformance.judge.selectors import reaches, reaching, reaching_without
 from gemini_mcp_conformance.see.observation import Exchange, Run
 from gemini_mcp_conformance.see.timeline import leaves_stdin
 from gemini_mcp_conformance.see.witness import argv_shown, shown
@@ -130,7 +130,7 @@ def argument_reaches_gemini(exchange: Exchange, subject: Subject) -> Complaints:
     return complaints(exchange, *sorted(given or {PROMPT}))
 
 
-@check("command:once", judges=served, any_outcome=True, about="not run")
+@check("command:once", judges=reaches, any_outcome=True, about="not run")
 def prompt_runs_once(exchange: Exchange) -> Complaints:
     if len(exchange.runs) != 1:
         yield f"The port ran gemini {len(exchange.runs)} times for one call, and should run it once."

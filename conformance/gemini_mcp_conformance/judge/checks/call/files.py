@@ -75,12 +75,37 @@ def file_lies_in_a_directory_of_its_own(exchange: Exchange) -> Complaints:
     # A library chooses the name: Go's `os.MkdirTemp` writes a number, of one digit or of ten.
     pattern = f"{re.escape(temporary.prefix)}[^/]+"
     for call, name, file in given(exchange):
-        # A port may name the file by a path from the directory in which gemini runs.
-        path = os.path.normpath(os.path.join(call.cwd, file.path))
+        path = absolute(call, file)
         parent, directory = os.path.split(os.path.dirname(path))
         if parent != tmp or not re.fullmatch(pattern, directory):
             wanted = f"a directory of its TMPDIR {tmp!r} whose name matches {pattern!r}"
             yield f"The port put the file of {name} at {path!r}, and should put it into {wanted}."
+
+
+def absolute(call: Call, file: Given) -> str:
+    """Where the file lies. A port may name it by a path from the directory in which gemini runs."""
+    return os.path.normpath(os.path.join(call.cwd, file.path))
+
+
+@check_all("system:directory", judges=lambda seen: len(together(seen)) > 1)
+def calls_share_no_directory(observation: Observation) -> Complaints:
+    """A name may come again when its directory is gone, but not while the file of another call lies in it."""
+    users: dict[str, list[tuple[Exchange, Call]]] = {}
+    for exchange in together(observation):
+        for call, name, file in given(exchange):
+            directory = os.path.dirname(absolute(call, file))
+            for other, its in users.setdefault(directory, []):
+                if other is not exchange and ran_together(call, its):
+                    told = f"the directory {directory!r} for the files of two calls at the same time"
+                    yield f"The port took {told}, and should make a new one for each {name}."
+            users[directory].append((exchange, call))
+
+
+def ran_together(one: Call, other: Call) -> bool:
+    """Whether both are known to have run at some moment."""
+    if one.ended is None or other.ended is None:
+        return False
+    return max(one.started, other.started) < min(one.ended, other.ended)
 
 
 def modes(exchange: Exchange) -> list[int]:

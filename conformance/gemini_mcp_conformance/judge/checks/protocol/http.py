@@ -18,6 +18,9 @@ from gemini_mcp_conformance.talk.messages import HEADER_MISMATCH, SESSION, UNKNO
 
 STREAM, JSON = "text/event-stream", "application/json"
 
+OTHER_HOST = (400, 404, 421)
+"""How a port may refuse a request that names a host which it is not, before it asks where the request comes from."""
+
 ENCODED = re.compile(r"=\?base64\?(.*)\?=")
 
 OfWeb = Callable[[Web], Complaints]
@@ -123,8 +126,9 @@ def was_abandoned(exchange: Exchange) -> bool:
 def stranger_is_forbidden(web: Web) -> Complaints:
     origin = web.headers["origin"]
     is_origin = re.fullmatch(r"https?://[^:/]+(:[0-9]+)?", origin) is not None
-    # What cannot be an origin may be refused as a bad request.
-    if web.status != 403 and (web.status != 400 or is_origin):
+    # What cannot be an origin may be refused as a bad request, and so may another host before anybody asks for origins.
+    refusals = {403, *(() if is_origin else (400,)), *(OTHER_HOST if "host" in web.headers else ())}
+    if web.status not in refusals:
         asked = f"a request of the origin {origin!r}"
         yield f"The port answered {asked} with {said(web)}, and should answer with status 403."
 

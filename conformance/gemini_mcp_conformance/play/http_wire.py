@@ -254,11 +254,11 @@ class HttpWire:
         self._on_line(data, True)
 
     def _note(self, record: Web) -> None:
-        """Keep the session that begins: the first is our own. Each part of its answer is noted."""
+        """Keep the session that begins: the first is our own, if we need one. Each part of its answer is noted."""
         given = record.answered.get(SESSION)
         if inside(record.message, "method") != "initialize" or given is None:
             return
-        if self._session is None:
+        if self._session is None and self._stateless is None:
             self._session, self._greeting = given, record.message
         elif record.message != self._greeting:
             self._other_session = given

@@ -132,13 +132,14 @@ class Concurrency(Together):
         return self.conversation("out-of-order", "Answers out of order.", steps, *BESIDE)
 
     def _nearly_alike(self) -> Iterable[Step]:
-        """Calls whose prompts begin and end alike; the second is answered first."""
-        names = ("the former", "the latter")
-        for name in names:
-            script = self.answers(f"The answer to {name}.", session(name), name)
-            words = f"{SAME * 12}Who is {name}? {SAME * 100}"
-            yield self.ask(self.first, words, script, name=name, session=session(name), until="started")
-        yield from (step for name in reversed(names) for step in (Release(name), Await(name)))
+        """Calls whose prompts, or texts in files, begin alike and are as long; the second is answered first."""
+        for names in (("the former", "the latter"), ("the first of two", "the other of two")):
+            for name in names:
+                script = self.answers(f"The answer to {name}.", session(name), name)
+                own: dict[str, Json] = {"session": session(name), "name": name, "until": "started"}
+                own |= {"file": f"{SAME * 100}You are {name}."} if "two" in name else {}
+                yield self.ask(self.first, f"{SAME * 12}Who is {name}? {SAME * 100}", script, **own)
+            yield from (step for name in reversed(names) for step in (Release(name), Await(name)))
 
     def alike_ids(self) -> Conversation:
         """Calls at once, with a number for an id and the text that looks like it, or with one composed otherwise."""

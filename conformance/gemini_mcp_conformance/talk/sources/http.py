@@ -48,8 +48,8 @@ OTHER: Mapping[str, str | None] = {SESSION: OTHER_SESSION}
 JOINED = Http(message=notification("notifications/initialized"), headers=OTHER)
 """Another client has begun its session."""
 ID = "an id of two clients"
-LONG = 12.0
-"""Seconds of a call whose progress has to be told again."""
+LONG, BETWEEN = 12.0, 5.6
+"""Seconds of a call whose progress has to be told again, and until it may have been told so and will be once more."""
 OFTEN, LATE = 160_000, 6.0
 """How often an answer says the same, which is more megabytes than connections hold, and seconds until it is read."""
 NO_METHODS = ("no/such/method", "tools/no/such/method")
@@ -192,8 +192,10 @@ class OverHttp(Maker):
         steps: list[Step] = [] if revision else [self._beginning(), JOINED]
         both = (told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN)))
         # Who is told of its progress more than once is the one whom another has followed, or has been done beside.
-        end = (Release("theirs"), Await("theirs"))
-        early, late = ((), end) if revision else (end, ())
+        end: list[Step] = [Release("theirs"), Await("theirs")]
+        meanwhile = self.answers("Both are told.", wait=BETWEEN)
+        between = self.ask(self.last, "Who is told meanwhile?", meanwhile, session=session("between"))
+        early, late = ([], end) if revision else ([between, *end], [])
         steps += [*(reversed(both) if revision else both), *early]
         if (tool := self.spec.resumes) is not None:
             own = session("a line of two clients")
@@ -203,7 +205,7 @@ class OverHttp(Maker):
             steps += [front, self._of_another(replace(waits, id="behind", until="sent")), *beside]
             steps += [Release("front"), Await("front"), Await("behind")]
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
-        steps += self._both_cancelled()
+        steps += [*self._both_cancelled(), *self._cancelled_last()]
         steps += self._of_older_era() if revision else ()
         steps += [Await("ours"), *late]
         shows = (
@@ -215,11 +217,12 @@ class OverHttp(Maker):
         return self.conversation(id, title, steps, *shows, aside=True, revision=revision)
 
     def _of_older_era(self) -> Iterator[Step]:
-        """Another client shakes hands, and asks for something in its session."""
+        """Another client shakes hands, and cancels and asks for something in its session."""
         older: dict[str, str | None] = {"mcp-protocol-version": None, "mcp-method": None}
         began = self._beginning()
         yield replace(began, headers={**older, **began.headers})
-        yield from (Http(message=each, headers={**older, **OTHER}) for each in (PING, LIST))
+        cancel = notification("notifications/cancelled", {"requestId": ID})
+        yield from (Http(message=each, headers={**older, **OTHER}) for each in (cancel, PING, LIST))
 
     def _same(self) -> Iterator[Step]:
         """The same call of both, one after the other, and gemini answers otherwise."""
@@ -243,6 +246,14 @@ class OverHttp(Maker):
             how: dict[str, Json] = {"session": session(name), "name": name, "until": "started", "id": f"{ID}, gone"}
             gone = self.ask(self.first, f"No end of {name}", hangs(child=True), **how)
             yield from (self._of_another(gone) if is_theirs else gone, Cancel(name))
+
+    def _cancelled_last(self) -> Iterator[Step]:
+        """A call under the id of another one that has ended before it is cancelled."""
+        name = "cancelled last"
+        how: dict[str, Json] = {"session": session(name), "name": name, "until": "started", "id": f"{ID}, {name}"}
+        gone = self.ask(self.first, f"No end of what is {name}", hangs(), **how)
+        ended = self.ask(self.last, "Who ends before it?", self.answers("Ended."), session=session("ended"), id=gone.id)
+        yield from (gone, self._of_another(ended), Cancel(name))
 
     def _of_another(self, asked: Request) -> Request:
         return replace(asked, id=of_another(asked.id))

@@ -198,6 +198,11 @@ class Malformed(Maker):
         windows = line(request("windows", "tools/list", {}), b"\r\n")
         steps: list[Step] = [Raw(many), Request("tools/list"), Raw(mixed, (len(mixed) - 20,)), Request("tools/list")]
         steps += [Raw(windows, until="answered"), Raw(b"\n" + line(request("blank", "tools/list", {})))]
+        # A piece that begins with the end of a line, and ends within a character of the next one.
+        asked = {"name": self.first, "arguments": self.arguments(self.first, "Behind a blank line: 서울")}
+        behind = b"\n" + line(request("behind a blank line", "tools/call", asked))
+        cuts, answer = (behind.index("울".encode()) + 1,), self.answers("Whole.")
+        steps.append(Raw(behind, cuts, (answer,), until="answered", pause=HALF))
         for bad in (b"[7]\n", b'{"id": "together"}\n'):
             steps += [Raw(bad, until="held"), Request("tools/list")]
         # Software that takes lines from text knows more ends of a line than there are.

@@ -111,7 +111,8 @@ class Repeats(Maker):
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """The text with other capitals, as it is, with blanks around it, taken apart, and as it is again."""
+    """The text between blanks, with other capitals, as it is, beside a blank, taken apart, and as it is again."""
     apart = unicodedata.normalize("NFD", text)
-    forms = (text.upper(), text, text.swapcase(), f" {text}", f"{text} ", text.replace(" ", "  "), apart, text)
+    others = (text.upper(), text, text.swapcase(), f" {text}", f"{text} ", text.replace(" ", "  "), apart, text)
+    forms = (f" {text} ", *others)
     return tuple(each for each, before in zip(forms, ("", *forms), strict=False) if each != before)

@@ -1,6 +1,7 @@
 """Arguments that are taken or refused wrongly: ports that break `arguments`."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,7 +9,7 @@ from typing import Any
 
 from answering import PREFIX, Failure
 from conditions import refused, results
-from defects.call.shared import reads_argument, values
+from defects.call.shared import changed_directory, reads_argument, values
 from defects.record import defect
 from planning import PROPERTIES, Refusal
 from running import LIST, LISTING_TIMEOUT, Call
@@ -242,3 +243,10 @@ defect(
     "Asks gemini for the list of sessions when it refuses a `sessionId`, so as to name one in the error.",
     "arguments:refused:not-started",
 )(refused=with_hint)
+defect(
+    "directory-above-a-file",
+    "Resolves a directory before it looks at it, so a file, or what is missing, may stand before `/..`.",
+    "arguments:refused:not-started",
+    "cwd:missing",
+    "cwd:file",
+)(cwd=changed_directory(os.path.realpath))

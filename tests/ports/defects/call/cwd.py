@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from conditions import path_shown
-from defects.call.shared import also_absent, reads_argument
+from defects.call.shared import also_absent, changed_directory, reads_argument
 from defects.record import defect
 from planning import Refusal
 from steps import Change, Step, before, first_kept, for_tool, gives, on, takes
@@ -86,13 +86,6 @@ def refuses_slash_at_end(port: Any, real: Any, cwd: str) -> None:
     if len(cwd) > 1 and cwd.endswith("/"):
         raise Refusal(f"`cwd` {cwd!r} does not exist.")
     real(cwd)
-
-
-def changed_directory(change: Change) -> Step:
-    """Of `cwd`: looks for another directory."""
-    return lambda port, real, tool, texts: real(
-        tool, {**texts, "cwd": change(texts["cwd"])} if "cwd" in texts else texts
-    )
 
 
 defect(
@@ -183,9 +176,3 @@ defect("directory-in-quotes-bared", "Takes the quotes off the path of a director
 defect("directory-ends-at-colon", "Cuts the path of a directory at a colon.", "cwd:used")(
     cwd=changed_directory(lambda cwd: cwd.split(":")[0])
 )
-defect(
-    "directory-above-a-file",
-    "Resolves a directory before it looks at it, so a file, or what is missing, may stand before `/..`.",
-    "cwd:file",
-    "cwd:missing",
-)(cwd=changed_directory(os.path.realpath))

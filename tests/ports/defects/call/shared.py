@@ -1,4 +1,4 @@
-"""What several modules of this room use: other arguments, prompts that are trusted, output from pipes."""
+"""What several modules of this room use: other arguments and directories, trusted prompts, output from pipes."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from answering import Outcome
 from planning import Plan
 from port import Port
 from running import Call, Environment
-from steps import Step, notes
+from steps import Change, Step, notes
 
 remembers_session = notes("session", lambda result: result.get("_meta", {}).get("sessionId"))
 BLOCK = 65_536
@@ -73,3 +73,10 @@ def values(change: Callable[[str, Any], Any]) -> Step:
 def also_absent(other: str) -> Step:
     """Of `is_absent`: takes this argument for absent when it is blank."""
     return lambda port, real, name, text: real(name, text) or (name == other and not text.strip())
+
+
+def changed_directory(change: Change) -> Step:
+    """Of `cwd`: looks for another directory."""
+    return lambda port, real, tool, texts: real(
+        tool, {**texts, "cwd": change(texts["cwd"])} if "cwd" in texts else texts
+    )

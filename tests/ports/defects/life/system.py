@@ -26,7 +26,7 @@ from http_port import HttpPort
 from planning import Plan
 from port import Port
 from running import Call, Cancelled
-from steps import before
+from steps import Change, Step, before
 
 FILE_NAMES = 8
 
@@ -228,19 +228,24 @@ def serve_and_remove(port: Any, real: Any, call: Any) -> None:
             remove()
 
 
-def shares_equal(port: Any, real: Any, text: str) -> str:
-    with LOCK:
-        path, users = port.memory.get(text, (None, 0))
-        path = path if users else real(text)
-        port.memory[text] = path, users + 1
-        return path
+def shared_by(key: Change) -> Step:
+    """Of `write_system`: gives a call the file of one that runs, when the keys of both texts are the same."""
+
+    def write(port: Any, real: Any, text: str) -> str:
+        with LOCK:
+            path, users = port.memory.get(key(text), (None, 0))
+            path = path if users else real(text)
+            port.memory[key(text)] = path, users + 1
+            return path
+
+    return write
 
 
 def removes_with_last(port: Any, real: Any, path: str, call: Call, outcome: Outcome | None) -> None:
     with LOCK:
-        text = next(text for text, (shared, _) in port.memory.items() if shared == path)
-        users = port.memory[text][1] - 1
-        port.memory[text] = path, users
+        key = next(key for key, (shared, _) in port.memory.items() if shared == path)
+        users = port.memory[key][1] - 1
+        port.memory[key] = path, users
         if not users:
             real(path, call, outcome)
 
@@ -372,4 +377,10 @@ defect(
     "file-of-equal-prompt-shared-while-used",
     "Gives a call the file of another one that runs and has the same system prompt.",
     "system:directory",
-)(write_system=shares_equal, remove_system=removes_with_last)
+)(write_system=shared_by(lambda text: text), remove_system=removes_with_last)
+defect(
+    "file-of-like-prompt-shared-while-used",
+    "Gives a call the file of another one that runs when their system prompts begin with the same 512 characters.",
+    "system:isolation",
+    "system:content",
+)(write_system=shared_by(lambda text: text[:512]), remove_system=removes_with_last)

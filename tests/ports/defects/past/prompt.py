@@ -89,6 +89,10 @@ def misread_behind_long(port: Any, real: Any, line: bytes) -> None:
     real(line.decode("latin-1").encode() if is_behind else line)
 
 
+def risky_between_blanks(port: Any, real: Any, prompt: str) -> bool:
+    return port.memory.setdefault(prompt.strip(), real(prompt))
+
+
 defect(
     "long-prompts-refused-after-too-long-one",
     "Refuses every long prompt once one was longer than gemini reads.",
@@ -132,3 +136,9 @@ defect(
     "Reads the line behind one of more than a megabyte as Latin-1.",
     "prompt:verbatim:unicode",
 )(receive=misread_behind_long)
+defect(
+    "form-kept-for-blanks-around",
+    "Gives a prompt the form that one with blanks around it had before, so that `1e3` after ` 1e3 ` is a number.",
+    "prompt:verbatim:number",
+    "prompt:verbatim:command-word",
+)(is_risky=risky_between_blanks)

@@ -86,6 +86,20 @@ def unknown_is_not_found(port: Any, real: Any, method: str, params: Any) -> None
         port.current.post.reply(404)
 
 
+def opens_id(port: Any, real: Any, identity: Any, *others: Any) -> Any:
+    ids = port.memory.setdefault("ids", set())
+    ids.add(identity)
+    try:
+        return real(identity, *others)
+    finally:
+        ids.discard(identity)
+
+
+def finds_by_id(port: Any, real: Any, call: Call) -> None:
+    if call.id in port.memory.get("ids", ()):
+        real(call)
+
+
 defect("stateless-uncancellable", "Ignores cancellations in this era.", "cancel:child")(
     cancel=only(lambda call: not call.stateless)
 )
@@ -160,3 +174,9 @@ defect(
     "Answers the cancellation of an unknown call with status 404.",
     "cancel:unknown",
 )(HttpPort, notified=unknown_is_not_found)
+defect(
+    "disconnect-lost-by-equal-id",
+    "Cancels nothing when a client leaves whose id a request of another client has had, and that has ended.",
+    "cancel:child",
+    "http:stateless:disconnect",
+)(HttpPort, begin_call=opens_id, disconnected=finds_by_id)

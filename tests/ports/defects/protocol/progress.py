@@ -169,8 +169,8 @@ defect(
 defect(
     "tokens-of-clients-mixed",
     "Tells progress of a call over HTTP to the latest client whose call has the same token.",
-    "progress:interval",
     "progress:increase",
+    "progress:interval",
 )(HttpPort, report_progress=told_by_token)
 defect(
     "http-progress-to-latest-stream",

@@ -5,6 +5,7 @@ import os
 import re
 import select
 import sys
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -222,6 +223,18 @@ def counts_malformed(port: Any, real: Any, line: bytes) -> Any:
     return message
 
 
+def decoded_lines(port: Any, real: Any) -> Iterator[bytes]:
+    """With each line the decoder begins anew, although it may have begun with the next one."""
+    decoder, rest = getincrementaldecoder("utf-8")("surrogateescape"), ""
+    while piece := os.read(0, PIPE):
+        *lines, rest = (rest + decoder.decode(piece)).split("\n")
+        for line in lines:
+            decoder.reset()
+            yield line.encode("utf-8", "surrogateescape")
+    if rest:
+        yield rest.encode("utf-8", "surrogateescape")
+
+
 defect("pieces-are-lines", "Takes whatever one read gives for whole lines.", "rpc:alive:chunks")(lines=pieces)
 defect("escaped-members-unread", "Passes over a message that writes a member in escapes.", "rpc:alive:chunks")(
     receive=plain_members_only
@@ -329,3 +342,8 @@ defect(
     "Does not answer a request whose progress token holds a lone surrogate.",
     "rpc:alive:surrogate",
 )(requested=only(token_is_whole))
+defect(
+    "character-cut-behind-line-lost",
+    "Damages a character that is cut in a piece in which the line before it ends.",
+    "rpc:alive:chunks",
+)(lines=decoded_lines)

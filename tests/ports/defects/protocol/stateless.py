@@ -10,7 +10,8 @@ from conditions import every, notes_method
 from defects.protocol.shared import stateless
 from defects.record import defect
 from defects.shared import cancelled_answered, without_server
-from port import HANDSHAKE, META, STATELESS
+from http_port import HttpPort
+from port import HANDSHAKE, META, STATELESS, Port
 from running import Call
 from speaking import INVALID_PARAMS, JSON, Message, RpcError
 from steps import Change, Step, always, before, gives, notes, on, takes, without
@@ -155,6 +156,12 @@ def from_handshake_on(port: Any, real: Any, params: Mapping[str, Any]) -> None:
     real({**params, "_meta": {**meta, VERSION: STATELESS[-1]}} if is_between else params)
 
 
+def cancelled_in_session(port: Any, real: Any, call: Call) -> None:
+    session = port.current.post.session
+    if session is not None and port.posts[call].session in (None, session):
+        Port.cancel(port, call)
+
+
 defect("caching-unsaid", "Says nothing of how long its list of tools is good.", "stateless:caching")(caching=always({}))
 defect("caching-for-ever", "Says with a negative number that its list of tools is good for ever.", "stateless:caching")(
     caching=always({"ttlMs": -1, "cacheScope": "public"})
@@ -273,3 +280,9 @@ defect(
     "Serves a request of any version behind those of the handshake, up to its own.",
     "stateless:version",
 )(check_stateless=from_handshake_on)
+defect(
+    "cancelled-in-another-era",
+    "Cancels a call without a session when a client that has one cancels its own of the same id.",
+    "stateless:no-handshake",
+    "cancel:others",
+)(HttpPort, cancel=cancelled_in_session)

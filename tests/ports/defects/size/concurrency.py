@@ -91,5 +91,6 @@ defect("line-of-three-replies", "Lets no more than two replies wait in a session
 defect(
     "answers-crossed-by-label",
     "Finds the call that an answer is for by the first 200 characters of its prompt, the oldest first.",
+    "concurrency:calls",
     "concurrency:crossed",
 )(serve_call=joins_alike, answer=answers_oldest_alike)

@@ -1,5 +1,7 @@
-"""Models of a chat that lose or change a character: ports that break `command:chat`."""
+"""Models and prompts of a chat that lose or change a character, or are refused: ports that break `command:chat`."""
 
+import json
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,6 +12,8 @@ from defects.record import defect
 from defects.text.shared import CONTROLS, INVISIBLE, normalized, of_model, on_argv, option
 from planning import Refusal
 from steps import Step, gives
+
+HALF_A_PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])")
 
 
 def in_model(change: Callable[[str], str]) -> Step:
@@ -25,6 +29,12 @@ def checked_by_category(port: Any, real: Any, name: str, text: str) -> None:
 
 def invisible_lost(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(INVISIBLE.sub("", word) for word in real(tool, texts))
+
+
+def escapes_checked(port: Any, real: Any, name: str, text: str) -> None:
+    real(name, text)
+    if HALF_A_PAIR.search(json.dumps(text)):
+        raise Refusal(f"`{name}` holds a lone surrogate, which UTF-8 cannot encode.")
 
 
 defect("controls-of-prompt-lost", "Drops control characters of a prompt.", "command:chat")(
@@ -62,3 +72,8 @@ defect("spaces-of-model-are-dashes", "Makes dashes of the blanks in a model.", "
 defect("escapes-of-model-read", "Reads `%2F` in a model as a slash.", "command:chat:model", "command:chat-reply:model")(
     model_option=gives(lambda option: tuple(map(unquote, option)))
 )
+defect(
+    "escapes-taken-for-surrogates",
+    "Takes half a surrogate pair that a prompt spells with a backslash for one that it holds, and refuses the call.",
+    "command:chat",
+)(check_characters=escapes_checked)

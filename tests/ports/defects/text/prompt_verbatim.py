@@ -1,6 +1,5 @@
 """Prompts that are tidied, decoded or filled in: ports that break `prompt:verbatim`."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -32,7 +31,6 @@ from steps import Step, before, gives, takes
 REFERENCES = {"$": "$", "&": "{prompt}", "`": "--prompt=", "'": ""}
 """What JavaScript's `replace` puts in the place of a dollar sign and one of these."""
 PRIVATE = "[\ue000-\uf8ff]"
-HALF_A_PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])")
 
 
 def digits_westernised(text: str) -> str:
@@ -135,12 +133,6 @@ for name, (sentence, requirement, change) in PROMPTS.items():
     defect(name, sentence, requirement)(prompt_form=of_prompt(change))
 
 
-def escapes_checked(port: Any, real: Any, name: str, text: str) -> None:
-    real(name, text)
-    if HALF_A_PAIR.search(json.dumps(text)):
-        raise Refusal(f"`{name}` holds a lone surrogate, which UTF-8 cannot encode.")
-
-
 defect(
     "tabs-of-prompt-expanded",
     "Makes blanks of the tabs of a prompt.",
@@ -227,8 +219,3 @@ defect(
 defect("inner-marks-of-prompt-lost", "Drops a byte order mark inside of a prompt.", "prompt:verbatim:unicode")(
     prompt_form=takes(lambda text: text[:1] + text[1:].replace("\ufeff", ""))
 )
-defect(
-    "escapes-taken-for-surrogates",
-    "Looks for half a surrogate pair in the prompt as JSON writes it, and finds those that it spells with a backslash.",
-    "prompt:verbatim:escapes",
-)(check_characters=escapes_checked)

@@ -52,6 +52,7 @@ LONG, BETWEEN = 12.0, 5.6
 """Seconds of a call whose progress has to be told again, and until it may have been told so and will be once more."""
 OFTEN, LATE = 160_000, 6.0
 """How often an answer says the same, which is more megabytes than connections hold, and seconds until it is read."""
+ANSWERED = (Release("theirs"), Await("theirs"))
 NO_METHODS = ("no/such/method", "tools/no/such/method")
 TOKEN = "a token of two clients"
 LIST: Json = request("over HTTP", "tools/list", {})
@@ -186,28 +187,13 @@ class OverHttp(Maker):
 
     def two_clients(self, revision: str | None = None) -> Conversation:
         """Two clients choose the same ids and the same token, for calls that run at once; each gets what is its own."""
-        long = self.answers("It took long.") if revision else self.answers("It took long.", wait=LONG)
-        ours = self.ask(self.first, "Whose is the long one?", long, session=session("long"), id=ID, name="ours")
-        theirs = self._of_another(self.held(self.last, "theirs", session=session("theirs"), id=ID))
         steps: list[Step] = [] if revision else [self._beginning(), JOINED]
-        both = (told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN)))
-        # Who is told of its progress more than once is the one whom another has followed, or has been done beside.
-        end: list[Step] = [Release("theirs"), Await("theirs")]
-        meanwhile = self.answers("Both are told.", wait=BETWEEN)
-        between = self.ask(self.last, "Who is told meanwhile?", meanwhile, session=session("between"))
-        early, late = ([], end) if revision else ([between, *end], [])
-        steps += [*(reversed(both) if revision else both), *early]
-        if (tool := self.spec.resumes) is not None:
-            own = session("a line of two clients")
-            waits = self.ask(tool, "Who waits for the other?", self.answers("No more."), session=own, name="behind")
-            front = self.held(tool, "front", session=own)
-            beside = [self.ask(self.first, f"Beside it, {number}?", self.answers("Beside.")) for number in (1, 2)]
-            steps += [front, self._of_another(replace(waits, id="behind", until="sent")), *beside]
-            steps += [Release("front"), Await("front"), Await("behind")]
+        steps += self._told_alike(revision)
+        steps += self._in_one_line(self.spec.resumes) if self.spec.resumes is not None else ()
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
         steps += [*self._both_cancelled(), *self._cancelled_last()]
         steps += self._of_older_era() if revision else ()
-        steps += [Await("ours"), *late]
+        steps += [Await("ours"), *(ANSWERED if revision else ())]
         shows = (
             *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
             *("cancel:others", "progress:start", "progress:interval", "progress:increase", "progress:token"),
@@ -215,6 +201,28 @@ class OverHttp(Maker):
         )
         id, title = f"two-clients-{revision}" if revision else "two-clients", "Two clients that choose the same ids."
         return self.conversation(id, title, steps, *shows, aside=True, revision=revision)
+
+    def _told_alike(self, revision: str | None) -> Iterator[Step]:
+        """Calls under one id and one token. In a session ours is told again when theirs is over."""
+        long = self.answers("It took long.") if revision else self.answers("It took long.", wait=LONG)
+        ours = self.ask(self.first, "Whose is the long one?", long, session=session("long"), id=ID, name="ours")
+        theirs = self._of_another(self.held(self.last, "theirs", session=session("theirs"), id=ID))
+        both = (told(replace(ours, until="started"), TOKEN), told(theirs, of_another(TOKEN)))
+        # Who is told of its progress more than once is the one whom another has followed, or has been done beside.
+        yield from reversed(both) if revision else both
+        if not revision:
+            meanwhile = self.answers("Both are told.", wait=BETWEEN)
+            yield self.ask(self.last, "Who is told meanwhile?", meanwhile, session=session("between"))
+            yield from ANSWERED
+
+    def _in_one_line(self, tool: str) -> Iterator[Step]:
+        """A reply of another client waits for ours, and for nothing else."""
+        own = session("a line of two clients")
+        waits = self.ask(tool, "Who waits for the other?", self.answers("No more."), session=own, name="behind")
+        yield self.held(tool, "front", session=own)
+        yield self._of_another(replace(waits, id="behind", until="sent"))
+        yield from (self.ask(self.first, f"Beside it, {number}?", self.answers("Beside.")) for number in (1, 2))
+        yield from (Release("front"), Await("front"), Await("behind"))
 
     def _of_older_era(self) -> Iterator[Step]:
         """Another client shakes hands, and cancels and asks for something in its session."""

@@ -68,9 +68,11 @@ def hangs(child: bool = False, stubborn: bool = False) -> Script:
     return Script("hangs", (*ignored, *started, BEGUN, {"hang": True}))
 
 
-def pieces(*parts: bytes, stream: str = "stdout") -> Script:
-    """Bytes on a stream, with a pause between the parts."""
-    first, *others = ({f"{stream}Base64": b64encode(part).decode("ascii")} for part in parts)
+def pieces(*parts: bytes | Mapping[str, Json], stream: str = "stdout") -> Script:
+    """Bytes on a stream, or other steps among them, with a pause between the parts."""
+    first, *others = (
+        {f"{stream}Base64": b64encode(part).decode("ascii")} if isinstance(part, bytes) else part for part in parts
+    )
     # Without the pause the port would find both parts in its pipe at once.
     return Script("pieces", (first, *(step for other in others for step in ({"wait": 0.02}, other))))
 

@@ -133,11 +133,12 @@ class Concurrency(Together):
 
     def _nearly_alike(self) -> Iterable[Step]:
         """Calls whose prompts, or texts in files, begin alike and are as long; the second is answered first."""
-        for names in (("the former", "the latter"), ("the first of two", "the other of two")):
+        plain, with_file = ("the former", "the latter"), ("the first of two", "the other of two")
+        for has_file, names in ((False, plain), (True, with_file)):
             for name in names:
                 script = self.answers(f"The answer to {name}.", session(name), name)
                 own: dict[str, Json] = {"session": session(name), "name": name, "until": "started"}
-                own |= {"file": f"{SAME * 100}You are {name}."} if "two" in name else {}
+                own |= {"file": f"{SAME * 100}You are {name}."} if has_file else {}
                 yield self.ask(self.first, f"{SAME * 12}Who is {name}? {SAME * 100}", script, **own)
             yield from (step for name in reversed(names) for step in (Release(name), Await(name)))
 

@@ -52,7 +52,7 @@ LONG, BETWEEN = 12.0, 5.6
 """Seconds of a call whose progress has to be told again, and until it may have been told so and will be once more."""
 OFTEN, LATE = 160_000, 6.0
 """How often an answer says the same, which is more megabytes than connections hold, and seconds until it is read."""
-ANSWERED = (Release("theirs"), Await("theirs"))
+THEIRS_ANSWERED = (Release("theirs"), Await("theirs"))
 NO_METHODS = ("no/such/method", "tools/no/such/method")
 TOKEN = "a token of two clients"
 LIST: Json = request("over HTTP", "tools/list", {})
@@ -193,7 +193,7 @@ class OverHttp(Maker):
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
         steps += [*self._both_cancelled(), *self._cancelled_last()]
         steps += self._of_older_era() if revision else ()
-        steps += [Await("ours"), *(ANSWERED if revision else ())]
+        steps += [Await("ours"), *(THEIRS_ANSWERED if revision else ())]
         shows = (
             *("concurrency:calls", "concurrency:crossed", "concurrency:same-session", "command:once", "cancel:child"),
             *("cancel:others", "progress:start", "progress:interval", "progress:increase", "progress:token"),
@@ -213,7 +213,7 @@ class OverHttp(Maker):
         if not revision:
             meanwhile = self.answers("Both are told.", wait=BETWEEN)
             yield self.ask(self.last, "Who is told meanwhile?", meanwhile, session=session("between"))
-            yield from ANSWERED
+            yield from THEIRS_ANSWERED
 
     def _in_one_line(self, tool: str) -> Iterator[Step]:
         """A reply of another client waits for ours, and for nothing else."""

@@ -45,13 +45,17 @@ class Reading(Maker):
 
     phase, prefix = "reading", "unread-"
 
+    def conversation(self, id: str, title: str, steps: Iterable[Step], *shows: str, **more: Json) -> Conversation:
+        """One over pipes: how much a connection holds is not the port's affair."""
+        return super().conversation(id, title, steps, *shows, stdio=True, **more)
+
     def lists(self) -> Conversation:
         """Answers that are short, and so many that no pipe holds them all."""
         names = [f"unread {number}" for number in range(LISTS)]
         asked = (Request("tools/list", id=name, name=name, until="sent") for name in names)
         steps = (Listen(False), *asked, Listen(True, LATE), Request("ping"))
         shows = ("rpc:response:id", "stdio:framing", "tools:order")
-        return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True, stdio=True)
+        return self.conversation("lists", "Lists that are read late.", steps, *shows, aside=True)
 
     def together(self) -> Conversation:
         """Messages that come at once, as from a client that writes all that it has; a call is cancelled among them."""
@@ -71,7 +75,7 @@ class Reading(Maker):
         shows = ("cancel:child", "cancel:group", "cancel:unanswered", "rpc:response:id")
         shows = (*shows, "concurrency:lost", "concurrency:crossed")
         title = "Messages that are written at once."
-        return self.conversation("together", title, (*steps, *map(Await, names)), *shows, stdio=True)
+        return self.conversation("together", title, (*steps, *map(Await, names)), *shows)
 
     def idle(self) -> Iterable[Conversation]:
         """Nothing is asked for a while, where a call runs or none does; then all is as before."""
@@ -81,9 +85,9 @@ class Reading(Maker):
         idle = (Listen(False), Listen(True, IDLE))
         shows = ("tools:order", "result:text", "command:once")
         title = "Nobody asks for anything for a while."
-        yield self.conversation("idle", title, (*served, *idle, *again), *shows, stdio=True)
+        yield self.conversation("idle", title, (*served, *idle, *again), *shows)
         title, steps = f"{title[:-1]}, and a call runs.", (*served, held, *idle, Release("idle"), Await("idle"))
-        yield self.conversation("idle-busy", title, (*steps, *again), *shows, stdio=True)
+        yield self.conversation("idle-busy", title, (*steps, *again), *shows)
 
     def side_by_side(self) -> Conversation:
         """When the buffers are full a call is cancelled, which the port may notice as late as it is read."""
@@ -99,7 +103,7 @@ class Reading(Maker):
         steps = (held, endless, *unread, *map(Await, asked), Release(held.name), Await(held.name), Request("ping"))
         shows = (*SHOWN, "cancel:child", "cancel:unanswered", "concurrency:ping", "concurrency:list")
         title = "Calls whose answers are read late."
-        return self.conversation("side-by-side", title, steps, *shows, aside=True, stdio=True)
+        return self.conversation("side-by-side", title, steps, *shows, aside=True)
 
     def one_by_one(self) -> Conversation:
         steps: list[Step] = []
@@ -109,7 +113,7 @@ class Reading(Maker):
             steps += [Listen(False), asked, *others, Listen(True, SOON), Await(asked.name)]
         title = "Calls whose answers are read late, one by one."
         steps.append(Request("ping"))
-        return self.conversation("one-by-one", title, steps, *SHOWN, LOGS, aside=True, stdio=True)
+        return self.conversation("one-by-one", title, steps, *SHOWN, LOGS, aside=True)
 
     def _asked(self, number: int) -> list[Request]:
         """A call whose answer is long, a ping and a list."""

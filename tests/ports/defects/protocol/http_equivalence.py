@@ -14,7 +14,6 @@ from running import Call
 from speaking import JSON, Message, as_object
 from steps import gives, takes, without
 
-SECONDS = 2.0
 LARGE = 4 * 1024 * 1024
 NODE_BODY_LIMIT = 100 * 1024
 """What the most popular package for Node reads of a body by default."""
@@ -31,12 +30,6 @@ def read_as_latin(port: Any, real: Any, line: bytes) -> JSON:
     if "charset" in (port.current.post.headers.get("Content-Type") or ""):
         return real(line)
     return real(line.decode("latin-1").encode())
-
-
-def hurries(port: Any, real: Any, message: Message) -> None:
-    """The limit for reading a request is that for writing its answer, too."""
-    port.current.post.connection.settimeout(SECONDS)
-    real(message)
 
 
 def divided_events(port: Any, real: Any, message: Message) -> None:
@@ -121,12 +114,6 @@ defect(
     "Reads a body as Latin-1 whose charset is not named.",
     "http:equivalence",
 )(HttpPort, parse=read_as_latin)
-defect(
-    "posted-answer-given-up",
-    "Gives an answer over HTTP up that the client does not read within two seconds.",
-    "http:equivalence",
-    "result:large-stdout",
-)(HttpPort, write=hurries)
 defect("events-divided-by-separators", "Divides an event at U+2028.", "http:equivalence")(
     HttpPort, write=divided_events
 )

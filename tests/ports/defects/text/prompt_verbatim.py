@@ -132,7 +132,6 @@ def refuses_damaged(port: Any, name: str, text: str) -> None:
 for name, (sentence, requirement, change) in PROMPTS.items():
     defect(name, sentence, requirement)(prompt_form=of_prompt(change))
 
-
 defect(
     "tabs-of-prompt-expanded",
     "Makes blanks of the tabs of a prompt.",

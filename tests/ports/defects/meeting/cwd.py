@@ -15,7 +15,7 @@ from planning import Plan, Refusal
 from running import Call
 from steps import before, gives
 
-START_SECONDS = 0.05
+START_SECONDS = 0.3
 
 
 def without_directory(plan: Plan) -> Plan:
@@ -92,6 +92,12 @@ defect("reply-directory-lost-on-stdin", "Runs a reply in its own directory when 
     ask=asks(lambda call, plan: plan.session is not None and plan.stdin is not None, without_directory)
 )
 defect(
+    "directory-entered-by-server",
+    "Goes into the directory of a call itself while it starts gemini, and takes others along that start then.",
+    "cwd:default",
+    "cwd:used",
+)(spawn=enters_directory)
+defect(
     "missing-directory-overlooked-beside-model",
     "Runs a call with a model in its own directory when the one it names does not exist.",
     "cwd:missing",
@@ -132,12 +138,6 @@ defect(
     "Runs a `chat` with a model and a risky prompt in its own directory.",
     "cwd:used",
 )(ask=asks(lambda call, plan: not plan.session and is_flagged(plan) and has_model(plan), without_directory))
-defect(
-    "directory-entered-by-server",
-    "Goes into the directory of a call itself while it starts gemini, and takes others along that start then.",
-    "cwd:used",
-    "cwd:default",
-)(spawn=enters_directory)
 defect(
     "blank-system-prompt-hides-directory",
     "Runs a call with a blank system prompt in its own directory.",

@@ -287,8 +287,8 @@ defect("blank-before-colon-dropped", "Passes over a message with a blank before 
 defect(
     "newline-alone-overlooked",
     "Holds a message back whose newline is the first byte of a piece, until another piece comes.",
-    "concurrency:crossed",
     "rpc:alive:chunks",
+    "concurrency:crossed",
 )(lines=newline_first_overlooked)
 defect("deaf-after-long-line", "Stops reading after a line of more than a megabyte.", "rpc:alive:long-line")(
     lines=lost_after_long_line

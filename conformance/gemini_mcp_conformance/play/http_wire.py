@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import h11
 
 from gemini_mcp.spec.values import Json, inside, table
-from gemini_mcp_conformance.play.http_exchange import Exchanges
+from gemini_mcp_conformance.play.http_exchange import Asking, Exchanges
 from gemini_mcp_conformance.play.wire import OnLine
 from gemini_mcp_conformance.see.attribution import same_id
 from gemini_mcp_conformance.see.events import Events
@@ -169,22 +169,30 @@ class HttpWire:
         headers: Mapping[str, str],
         answer: Answer | None = None,
         host: str | None = None,
+        stays: bool = False,
     ) -> Web:
-        """Send one request and read its whole answer; whoever waits for it hears each message."""
+        """Send one request and read its whole answer; whoever waits for it hears each message.
+
+        Who stays also reads a stream that has no end.
+        """
         record = Web(verb, dict(headers), decoded(body), elsewhere=host is not None)
         number = len(self.web)
         self.web.append(record)
         events, answer = Events(), answer or Answer(record.message, lambda data: None)
+
+        def is_wanted() -> bool:
+            """A port may close the connections of a session that is ended, and that of a request that is cancelled."""
+            return not answer.is_given_up and all(web.verb != "DELETE" for web in self.web[number + 1 :])
+
         try:
-            async for known in self._exchanges.of(record, body, events, answer.heard, host):
+            asking = Asking(record, body, events, answer.heard, is_wanted, host, stays)
+            async for known in self._exchanges.of(asking):
                 self.web[number] = known
                 self._note(known)
             await self._resume(events, headers, answer)
         except (OSError, ValueError, h11.ProtocolError) as error:
             self.fault = _reason(error)
-        # A port may close the connections of a session that is ended, and that of a request that is cancelled.
-        is_cut = answer.is_given_up or any(web.verb == "DELETE" for web in self.web[number + 1 :])
-        if self.web[number].status is None and host is None and not is_cut:
+        if self.web[number].status is None and host is None and is_wanted():
             # A port that refuses a long body may close the connection before it has read it, and its answer is lost.
             self._over = not await self._exchanges.takes_connections()
         self._on_end()
@@ -201,7 +209,8 @@ class HttpWire:
             if not answer.is_awaited:
                 return
             again = Web("GET", {**headers, "last-event-id": events.last_id.decode("latin-1")}, None)
-            async for known in self._exchanges.of(again, b"", events, answer.heard, None):
+            asking = Asking(again, b"", events, answer.heard, lambda: answer.is_awaited)
+            async for known in self._exchanges.of(asking):
                 is_stream = known.is_stream
 
     def _give_up(self, id: Json) -> None:
@@ -243,6 +252,7 @@ class HttpWire:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", self._kept(self._session)), 1)
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._exchanges.close()
 
     def _heard(self, is_theirs: bool, data: bytes) -> None:
         message = decoded(data)

@@ -204,7 +204,7 @@ class Player:
         # Of a port without sessions, another client cannot be told from this one.
         if OTHER_SESSION in step.headers.values() and SESSION not in kept:
             return
-        task = wire.begin(wire.ask(step.verb, body, kept, host=host))
+        task = wire.begin(wire.ask(step.verb, body, kept, host=host, stays=step.until == "sent"))
         if step.until == "sent":
             return
         await asyncio.wait((task,), timeout=max(self.requests.patience.answer, self.requests.patience.launch))

@@ -17,6 +17,9 @@ WITHHELD = ("GEMINI_", "GOOGLE_", "PYTEST_", "MCP_")
 PORT, FAKE = "port", "fake"
 """What `fake DIR` creates in DIR: the directories of the port, and the fake."""
 
+ELSEWHERE = "elsewhere"
+"""Where shells that are to go into a relative directory look first."""
+
 MEMORY = Path("/dev/shm")
 """A file system in memory, where there is one. A disk makes a run twice as long."""
 
@@ -52,6 +55,7 @@ def make_files(place: Place, files: Mapping[str, str | None]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         if text is None:
             file.mkdir(exist_ok=True)
+            Path(place.root, ELSEWHERE, name).mkdir(parents=True, exist_ok=True)
         else:
             file.write_text(text, encoding="utf-8", newline="")
             if text.startswith("#!"):
@@ -81,6 +85,7 @@ def environment(
     base = {name: value for name, value in os.environ.items() if not name.startswith(WITHHELD)}
     # A client that starts a port in a directory seldom changes PWD, which shells know not to trust.
     directories = {"TMPDIR": place.tmp, "PWD": place.home}
+    directories |= {"OLDPWD": place.home, "CDPATH": f"{place.root}/{ELSEWHERE}"}
     if not target.keep_home:
         directories |= {"HOME": place.home, "XDG_CONFIG_HOME": f"{place.home}/.config"}
     base = {**base, **directories, **INHERITED, **target.env}

@@ -15,7 +15,7 @@ from gemini_mcp_conformance.talk.conversation import Conversation
 from gemini_mcp_conformance.talk.outcomes.failures import EXITS, exits_with_meaning
 from gemini_mcp_conformance.talk.plays import ends, hangs, session
 from gemini_mcp_conformance.talk.sources import Maker, Sources, sequences
-from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Request, Step, call, path, told
+from gemini_mcp_conformance.talk.steps import Await, Cancel, Notify, Release, Request, Step, call, path, told
 
 ORDER = 75
 MANY = 105
@@ -67,13 +67,18 @@ class Counts(Maker):
         self.exits = cycle(_meaningless(sources))
 
     def requests(self) -> Conversation:
-        """Pings, lists and what is refused."""
-        steps: list[Step] = []
+        """Pings, lists and what is refused. Of two calls before them all, one is cancelled behind them."""
+        hung, held = "hung before many", "held before many"
+        steps: list[Step] = [
+            self.ask(self.last, "No end?", hangs(), session=session(hung), name=hung, until="started"),
+            self.held(self.first, held, session=session(held)),
+        ]
         for number in range(MANY):
             steps += [Request("ping"), Request("tools/list")]
             if number % 10 == 0:
                 steps += self._wrong(number)
-        steps += [*([Notify("notifications/no-such")] * NOTICES), Request("tools/list")]
+        steps += [*([Notify("notifications/no-such")] * NOTICES), Cancel(hung), Request("tools/list")]
+        steps += [Release(held), Await(held)]
         shows = (
             "lifecycle:ping",
             "tools:order",
@@ -81,6 +86,9 @@ class Counts(Maker):
             "rpc:notification:unanswered",
             "tools:unknown",
             "arguments:refused:not-started",
+            "cancel:child",
+            "cancel:unanswered",
+            "cancel:others",
         )
         listed = tuple(f"tools:{tool}" for tool in self.names)
         return self.conversation("requests", f"{MANY} pings and lists.", steps, *shows, *listed)

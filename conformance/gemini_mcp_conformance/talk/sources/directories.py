@@ -110,7 +110,7 @@ class Directories(ToolMaker):
     def _none(self) -> Conversation:
         wrong = (path("no-such"), path("demo/file"), path("demo/file/x"), "file:///", f"no-such {REFERRING}")
         wrong = (*wrong, path("demo/nowhere"), "/dev/null", *map(path, ("demo/file/", "demo/file/..", "no-such/..")))
-        wrong = (*wrong, path("no-such-서울-é"), *(path(pattern) for pattern in PATTERNS))
+        wrong = (*wrong, "-", path("no-such-서울-é"), *(path(pattern) for pattern in PATTERNS))
         wrong = (*wrong, *(each for each in BLANKS[1:3] if not is_absent(self.name, each, self.spec.invocation)))
         steps = (call(self.tool, {**self.given, self.name: cwd}, self.answer) for cwd in wrong)
         arranged = Arrange(links={"demo/nowhere": "no-such"}, gone=("demo/nowhere",))

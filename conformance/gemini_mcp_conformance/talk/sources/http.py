@@ -70,6 +70,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     made = OverHttp(sources)
     yield made.requests()
     yield made.busy()
+    yield made.streaming()
     yield made.unread()
     yield made.another()
     if sources.spec.resumes is not None:
@@ -99,11 +100,27 @@ class OverHttp(Maker):
         steps = (held, Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Release("held"), Await("held"))
         return self.conversation("busy", "Streams over HTTP beside a call.", steps, "http:get")
 
+    def streaming(self) -> Conversation:
+        """A client that listens to a stream of its own all the time, as most do. No answer belongs there."""
+        steps: list[Step] = [Http("GET", headers=EVENTS, until="sent"), Request("tools/list"), Request("ping")]
+        for tool in self.names:
+            name = f"{tool} beside a stream"
+            steps += [self.held(tool, name, session=session(name)), Request("tools/list"), Release(name), Await(name)]
+            asked = self.ask(tool, f"What is told of {name}?", self.answers("Told."), session=session(name))
+            steps += [told(asked, name), Request("tools/call", {"name": tool, "arguments": self.wrong(tool)})]
+        name = "cancelled beside a stream"
+        steps.append(self.ask(self.last, "No end?", hangs(), session=session(name), name=name, until="started"))
+        steps += [Cancel(name), Request("no/such/method"), Request("tools/list")]
+        shows = ("http:get", "http:content-type", "result:text", "rpc:response:id", "progress:start", "cancel:child")
+        shows = (*shows, "rpc:error:method", "arguments:refused:not-started")
+        return self.conversation("streaming", "Requests beside an open stream.", steps, *shows)
+
     def _strangers(self) -> Iterable[Step]:
         """A page of another origin may neither begin a session nor use one."""
         first = request("stranger", "initialize", handshake(self.spec.manifest.handshake_revisions[-1]))
         for origin in STRANGERS:
             yield from (Http(message=each, headers={"origin": origin}) for each in (first, LIST))
+        yield from (Http(message=each, headers={"origin": STRANGERS[0]}) for each in self._calls())
         yield from (Http(message=each, headers={"origin": STRANGERS[0]}) for each in UNANSWERED)
         yield from (Http(body=body, headers={"origin": STRANGERS[0]}) for body in (b"{", b"[]", b""))
         yield Http("GET", headers={"origin": STRANGERS[0], **EVENTS})
@@ -115,7 +132,7 @@ class OverHttp(Maker):
         newest = self.spec.manifest.handshake_revisions[-1]
         strange = ("1999-12-31", "2099-01-01", "latest", f"{newest[:-2]}00", f"{newest}.1")
         yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
-        for version, message in product(strange, (LIST, PING)):
+        for version, message in product(strange, (LIST, PING, *self._calls())):
             yield Http(message=message, headers={"mcp-protocol-version": version})
         for kind in ("application/json; charset=utf-8", "application/json;charset=UTF-8"):
             yield Http(message=LIST, headers={"content-type": kind})
@@ -271,19 +288,21 @@ class OverHttp(Maker):
         asked = request("another client", "initialize", handshake(self.spec.manifest.handshake_revisions[-1]))
         return Http(message=asked, headers={SESSION: None})
 
-    def _late(self, tool: str) -> Http:
-        """A call in a session that has been ended."""
-        given = {"name": tool, "arguments": self.arguments(tool, "Is anybody there?")}
-        return Http(message=request(f"too late for {tool}", "tools/call", given))
+    def _calls(self) -> Iterator[Json]:
+        """Calls that nobody may serve, told of their progress and not."""
+        for number, tool in enumerate(self.names):
+            given: dict[str, Json] = {"name": tool, "arguments": self.arguments(tool, "Is anybody there?")}
+            meta: dict[str, Json] = {"_meta": {"progressToken": f"for {tool}"}} if number % 2 else {}
+            yield request(f"in vain for {tool}", "tools/call", {**given, **meta})
 
     def ended(self) -> Conversation:
         stranger = Http("DELETE", headers={"origin": STRANGERS[0]})
         steps: list[Step] = [stranger, Request("tools/list"), self._beginning(), Http("DELETE"), Http(message=LIST)]
-        steps += [*(Http(message=each) for each in UNANSWERED), *map(self._late, self.names)]
+        steps += [Http(message=each) for each in (*UNANSWERED, *self._calls())]
         steps += [Http("DELETE", headers=OTHER), Http(message=LIST), Http("DELETE")]
         steps += [step for _ in range(MANY) for step in (self._beginning(), Http("DELETE", headers=OTHER))]
         # Whoever gives ids of ended sessions again has no other left by now.
-        steps += [self._beginning(), self._beginning(), Http(message=LIST), *map(self._late, self.names)]
+        steps += [self._beginning(), self._beginning(), *(Http(message=each) for each in (LIST, *self._calls()))]
         shows = ("http:session:ended", "http:origin")
         return self.conversation("ended", "A session that has been ended.", steps, *shows, aside=True)
 
@@ -323,6 +342,7 @@ class OverHttp(Maker):
         for method, params in (("tools/call", called), ("tools/list", None), ("server/discover", None)):
             for other in (None, method.upper(), "ping"):
                 yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
+            yield Http(message=_message(revision, method, params), headers={"mcp-protocol-version": older})
         yield from (Http(message=_message(revision, method)) for method in NO_METHODS)
         yield Http(message=_message(revision, NO_METHODS[0]), headers=EVENTS_FIRST)
         # A client may send a call again that was served, and then it is compared again.
@@ -347,6 +367,9 @@ class OverHttp(Maker):
         listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
         # When the list comes, no other call runs whose list it could be.
         own = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"))
+        how = {"name": "abandoned stream", "until": "started", "session": session("streamed")}
+        streamed = told(self.ask(self.last, "The abandoned stream", hangs(), **how), "of an abandoned stream")
+        own = (*own, streamed, Cancel(streamed.name))
         steps = (long, late, Cancel(long.name), *own, *self._in_line())
         title = "A client that closes its connection."
         shows = ("http:stateless:disconnect", "system:removed:cancel")

@@ -53,6 +53,19 @@ def own_instead(test: Change) -> Step:
     return cwd
 
 
+def as_a_shell_goes(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> str | None:
+    """`-` is where it came from, and a path that says not where it begins is looked for elsewhere first."""
+    cwd = texts.get("cwd")
+    if cwd is None:
+        return real(tool, texts)
+    elsewhere = [os.path.join(folder, cwd) for folder in os.environ.get("CDPATH", "").split(":") if folder]
+    if cwd == "-":
+        cwd = os.environ.get("OLDPWD", cwd)
+    elif not re.match(r"/|\.\.?(/|\Z)", cwd):
+        cwd = next(filter(os.path.isdir, elsewhere), cwd)
+    return real(tool, {**texts, "cwd": cwd})
+
+
 def is_special(path: str) -> bool:
     return os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path)
 
@@ -148,6 +161,11 @@ defect(
     "Leaves the middle of a path of more than sixty characters out when it refuses the directory.",
     "cwd:reason",
 )(check_cwd=path_shown(ends_of_path))
+defect(
+    "cwd-by-cd",
+    "Goes to `cwd` as `cd` does: `-` is `OLDPWD`, and a relative path is looked for in `CDPATH`.",
+    "cwd:relative",
+)(cwd=as_a_shell_goes)
 defect("relative-to-root", "Resolves a relative directory against the root.", "cwd:relative")(
     cwd=takes(lambda texts: {**texts, "cwd": f"/{texts['cwd']}"} if "cwd" in texts else texts)
 )

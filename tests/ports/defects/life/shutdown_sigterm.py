@@ -105,6 +105,13 @@ def ends_by_key(port: Any, real: Any, call: Call) -> None:
         ended.add(str(call.id))
 
 
+def waits_for_clients(port: Any) -> None:
+    port.is_ending = True
+    for call in list(port.calls):
+        port.end(call)
+    port.server.server_close()
+
+
 def spares_abandoned(port: Any) -> None:
     port.calls = [call for call in port.calls if not port.posts[call].is_gone()]
 
@@ -114,6 +121,15 @@ defect(
     "Waits on a signal until the client has read an answer that is being written.",
     "shutdown:sigterm",
 )(shut_down=before(waits_for_reader))
+defect(
+    "sigterm-waits-for-open-connections",
+    "Exits at SIGTERM only when every client has closed its connection, even an idle one.",
+    "shutdown:sigterm",
+)(
+    HttpPort,
+    serve=before(lambda port: setattr(port.server, "daemon_threads", False)),
+    shut_down=before(waits_for_clients),
+)
 defect(
     "deaf-to-signals-behind-cancellation",
     "Ignores signals once a call has been cancelled.",

@@ -1,13 +1,14 @@
 """Posts, streams and headers that HTTP allows and MCP does not, or the other way round: ports that break `http`."""
 
 import re
+import time
 from typing import Any
 
 from defects.protocol.shared import turns_away
 from defects.record import defect
 from http_port import HttpPort
 from port import HANDSHAKE, STATELESS
-from posting import Post
+from posting import STREAM, Post
 from running import Call
 from speaking import Message
 from steps import Step, before, gives
@@ -16,6 +17,7 @@ PAGE = b"<!doctype html><title>gemini-mcp-server</title><p>This is an MCP server
 WITH_BATCHES = "2025-03-26"
 KNOWN_NOTIFICATIONS = ("notifications/initialized", "notifications/cancelled")
 BEGINNING = len("2025-06")
+LOOK_SECONDS = 0.25
 
 
 def text_of_bad_request(port: Any, real: Any, message: Message) -> dict[str, str]:
@@ -120,6 +122,28 @@ def any_in_session(port: Any, real: Any) -> tuple[str | None, ...]:
     return (*real(), post.version) if post.session in port.sessions else real()
 
 
+def opens_stream(port: Any, real: Any, post: Post, body: bytes) -> None:
+    """A stream for each session, which lasts as long as its client listens."""
+    if post.session is None or port.is_refused(post):
+        real(post, body)
+        return
+    post.is_stream = post.is_answered = True
+    post.head(200, {"Content-Type": STREAM})
+    port.memory[post.session] = post
+    while not post.is_gone():
+        time.sleep(LOOK_SECONDS)
+
+
+def into_the_stream(port: Any, real: Any, message: Message) -> None:
+    post = port.current.post
+    stream = port.memory.get(post.session)
+    if stream is None or stream.is_gone() or post.is_answered or "result" not in message:
+        real(message)
+    else:
+        stream.event(port.encoded(message))
+        port.accept(post)
+
+
 class NotLater(tuple[str | None, ...]):
     """Versions, and all that come before the latest in the order of dates."""
 
@@ -147,6 +171,11 @@ defect(
 defect("answer-as-text", "Answers a request as plain text.", "http:content-type")(
     HttpPort, headers=gives(lambda headers: {**headers, "Content-Type": "text/plain"})
 )
+defect(
+    "answers-go-to-the-stream-of-a-get",
+    "Sends the answers of a session that has a stream open by GET into that stream, and 202 to their posts.",
+    "http:content-type",
+)(HttpPort, got=opens_stream, write=into_the_stream)
 defect(
     "falsy-ids-accepted",
     "Accepts a request whose id is 0 or empty as a notification over HTTP.",

@@ -2,12 +2,12 @@
 
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from defects.protocol.shared import notes_body, receiving
 from defects.record import defect
 from http_port import HttpPort
-from posting import SESSION, Post
+from posting import LENGTH, SESSION, Post
 from running import Call
 from speaking import Message, as_object
 from steps import after, always, before
@@ -63,6 +63,25 @@ def renews_session(port: Any, call: Call, result: Message) -> None:
 def ends_idle_session(port: Any, real: Any, session: str | None) -> None:
     if session not in [port.posts[call].session for call in list(port.calls)]:
         real(session)
+
+
+class Kept(Post):
+    """Keeps connections. What the headers alone refuse is answered without a look at the body."""
+
+    protocol_version = "HTTP/1.1"
+
+    def handle_one_request(self) -> None:
+        self.is_stream = self.is_answered = False
+        super().handle_one_request()
+
+    def do_POST(self) -> None:
+        receiver = cast(HttpPort, self.server.receiver)
+        if not receiver.is_refused(self):
+            super().do_POST()
+        self.close_connection = self.close_connection or not self.is_answered
+
+    def head(self, status: int, headers: dict[str, str]) -> None:
+        super().head(status, headers if LENGTH in headers else {**headers, "Connection": "close"})
 
 
 class ComparesCase(Post):
@@ -148,6 +167,12 @@ defect(
     "Knows a header by one spelling, though its case means nothing.",
     "http:session:ended",
 )(HttpPort, serve=receiving(ComparesCase))
+defect(
+    "refused-body-stays-in-the-connection",
+    "Leaves the body of a post that it refuses with 403 or 404 unread, and takes it for the begin of the next request.",
+    "http:session:ended",
+    "http:origin",
+)(HttpPort, serve=receiving(Kept))
 defect("lists-outlive-session", "Lists its tools in a session that has been ended.", "http:session:ended")(
     HttpPort, posted=lists_for_ended
 )

@@ -172,6 +172,12 @@ def version_of_list_unread(port: Any, real: Any, params: Any) -> None:
         real(params)
 
 
+def version_of_discovery_unread(port: Any, real: Any, params: Any) -> None:
+    """It is asked to find a version out."""
+    if port.current.method != "server/discover":
+        real(params)
+
+
 def disconnected_once(port: Any, real: Any, call: Call) -> None:
     """The watch comes by again and again; an id that is known has been dealt with."""
     known = port.memory.setdefault("disconnected", [])
@@ -339,6 +345,11 @@ defect(
     "Lists its tools whatever version the header names.",
     "http:stateless:version",
 )(HttpPort, requested=before(notes_method), check_version=version_of_list_unread)
+defect(
+    "version-of-discovery-unread",
+    "Answers `server/discover` whatever version the header names.",
+    "http:stateless:version",
+)(HttpPort, requested=before(notes_method), check_version=version_of_discovery_unread)
 defect(
     "second-disconnect-of-id-overlooked",
     "Does not cancel a disconnected request whose id another disconnected request had before.",

@@ -12,7 +12,7 @@ from running import Call
 from speaking import Message, as_object
 from steps import Step, always, before
 
-LATEST = 64
+LATEST, MANY = 64, 100
 LONG_ID = 64
 
 
@@ -44,8 +44,13 @@ def cancels_rounded(port: Any, real: Any, method: str, params: Any) -> None:
             port.cancel(call)
 
 
-def notes_request(port: Any, request: Message) -> None:
-    port.memory.setdefault("requests", deque(maxlen=LATEST)).append(json.dumps(request["id"]))
+def notes_requests(count: int) -> Step:
+    """Of `requested`: keeps so many of the latest ids."""
+
+    def note(port: Any, request: Message) -> None:
+        port.memory.setdefault("requests", deque(maxlen=count)).append(json.dumps(request["id"]))
+
+    return before(note)
 
 
 def among_the_latest(port: Any, real: Any, method: str, params: Any) -> None:
@@ -76,4 +81,9 @@ defect(
     "cancellation-behind-64-requests",
     "Ignores the cancellation of a running call when 64 other requests have come behind it.",
     "cancel:child",
-)(requested=before(notes_request), notified=among_the_latest)
+)(requested=notes_requests(LATEST), notified=among_the_latest)
+defect(
+    "hundred-requests-later-not-cancelled",
+    "Keeps what cancels a request for the last 100 requests, pings too, and drops the oldest though it still runs.",
+    "cancel:child",
+)(requested=notes_requests(MANY), notified=among_the_latest)

@@ -84,7 +84,7 @@ WRITTEN: Mapping[str, str] = {
     "double-quote": '"',
     "backslash": "\\",
     "backslashes": 'C:\\new x\\\\y "\\"\\',
-    "escapes": "\\n \\u0041 \\x41 \\ud83d",
+    "escapes": "\\n \\u0041 \\x41 \\u0000 \\0 \\ud83d",
     "tab": "a\tb",
     "newline": "one\ntwo",
     "newlines": "\none\n\n\ntwo\n",
@@ -286,6 +286,13 @@ def sized(limit: int) -> Mapping[str, str]:
         f"{limit + 1}-widest": "😀" * (limit // 4) + "x" * (limit % 4 + 1),
     }
     return {name: text for name, text in texts.items() if text}
+
+
+def broken(limit: int) -> Mapping[str, str]:
+    """Prompts beyond that limit that hold what not every port can pass on; the rest stands behind it."""
+    rest = " stands behind it"
+    texts = {"nul": f"\0{rest}", "lone-surrogate": f"\ud83d{rest}"}
+    return {f"{limit + 1}-{name}": "x" * (limit + 1 - len(rest)) + text for name, text in texts.items()}
 
 
 IN_FILES: Mapping[str, str] = {

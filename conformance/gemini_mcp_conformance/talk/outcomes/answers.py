@@ -90,7 +90,7 @@ TEXTS: Mapping[str, str] = {
     "json-array": '["a", {"TEXT": 1}]',
     "json-text": '"quoted"',
     "looks-like-error": "PREFIXthis is what the model saysSEPARATORnothing",
-    "escapes": 'back\\slash \\n \\u0041 \\ud83d quote" tab\t nul\x00 esc\x1b[31m del\x7f',
+    "escapes": 'back\\slash \\n \\u0041 \\u0000 \\ud83d quote" tab\t nul\x00 esc\x1b[31m del\x7f',
     "html": "<b>&amp;</b> <!-- --> ]]> ${HOME} $(id) `id` %s {0} {{x}}",
     "markdown": "```python\nprint('{')\n```\n\n| a | b |\n|---|---|\n",
     "number": "42",

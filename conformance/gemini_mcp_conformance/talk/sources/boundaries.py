@@ -26,6 +26,7 @@ from gemini_mcp_conformance.talk.texts import (
     PLAIN,
     PROMPTS,
     WORDS,
+    broken,
     canaries,
     filling,
     placeholders,
@@ -202,7 +203,7 @@ class Boundaries(ToolMaker):
         unnamed = self.sources.listed("The session is as odd as it was.", SESSION)
         for name in self.properties:
             how: Json = {"scripts": (unnamed,)} if name == self.spec.session(self.tool) else {}
-            table, sizes = self._table(name), sized(self.spec.limit)
+            table, sizes = self._table(name), {**sized(self.spec.limit), **broken(self.spec.limit)}
             sizable = {kind: text for kind, text in table.items() if kind in sizes or len(text) >= LONG}
             for kind, text in {**sizable, **self.own(name, table)}.items():
                 given = text.replace("canary-NAME", f"canary-{name}")
@@ -352,5 +353,5 @@ class Boundaries(ToolMaker):
         if name == spec.directory(tool) or not takes_text(self.properties[name]):
             return {}
         if name == spec.prompt(tool):
-            return {**PROMPTS, **sized(spec.limit), **canaries(name)}
+            return {**PROMPTS, **sized(spec.limit), **broken(spec.limit), **canaries(name)}
         return IN_FILES if name in spec.files(tool) else {**WORDS, **canaries(name)}

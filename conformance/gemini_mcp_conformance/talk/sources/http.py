@@ -53,6 +53,8 @@ LONG, BETWEEN = 12.0, 5.6
 OFTEN, LATE = 160_000, 6.0
 """How often an answer says the same, which is more megabytes than connections hold, and seconds until it is read."""
 THEIRS_ANSWERED = (Release("theirs"), Await("theirs"))
+LATER = "2099-01-01"
+"""A revision that nobody knows."""
 NO_METHODS = ("no/such/method", "tools/no/such/method")
 TOKEN = "a token of two clients"
 LIST: Json = request("over HTTP", "tools/list", {})
@@ -130,10 +132,13 @@ class OverHttp(Maker):
 
     def _others(self) -> Iterable[Step]:
         newest = self.spec.manifest.handshake_revisions[-1]
-        strange = ("1999-12-31", "2099-01-01", "latest", f"{newest[:-2]}00", f"{newest}.1")
+        strange = ("1999-12-31", LATER, "latest", f"{newest[:-2]}00", f"{newest}.1")
         yield from (Http("GET", headers=EVENTS), Http("GET", elsewhere=True), Notify("notifications/no-such"))
         for version, message in product(strange, (LIST, PING, *self._calls())):
             yield Http(message=message, headers={"mcp-protocol-version": version})
+        # What a client has asked for is not what its session speaks.
+        yield Http(message=request("a newer client", "initialize", handshake(LATER)), headers={SESSION: None})
+        yield Http(message=LIST, headers={**OTHER, "mcp-protocol-version": LATER})
         for kind in ("application/json; charset=utf-8", "application/json;charset=UTF-8"):
             yield Http(message=LIST, headers={"content-type": kind})
         for accepted in (EVENTS_FIRST["accept"], "application/json;q=0.9,text/event-stream;q=0.1"):
@@ -343,7 +348,8 @@ class OverHttp(Maker):
             for other in (None, method.upper(), "ping"):
                 yield Http(message=_message(revision, method, params), headers={"mcp-method": other})
             yield Http(message=_message(revision, method, params), headers={"mcp-protocol-version": older})
-        yield from (Http(message=_message(revision, method)) for method in NO_METHODS)
+        meta: dict[str, Json] = {"_meta": {"progressToken": "told of nothing"}}
+        yield from (Http(message=_message(revision, method, more)) for method in NO_METHODS for more in (None, meta))
         yield Http(message=_message(revision, NO_METHODS[0]), headers=EVENTS_FIRST)
         # A client may send a call again that was served, and then it is compared again.
         yield Http(message=_message(revision, "tools/call", called))

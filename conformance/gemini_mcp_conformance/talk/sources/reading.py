@@ -37,6 +37,7 @@ def conversations(sources: Sources) -> Iterable[Conversation]:
     yield made.together()
     if sources.spec.told_apart:
         yield made.side_by_side()
+        yield made.released()
         yield made.one_by_one()
 
 
@@ -104,6 +105,17 @@ class Reading(Maker):
         shows = (*SHOWN, "cancel:child", "cancel:unanswered", "concurrency:ping", "concurrency:list")
         title = "Calls whose answers are read late."
         return self.conversation("side-by-side", title, steps, *shows, aside=True)
+
+    def released(self) -> Conversation:
+        """Answers that come at the same time, while the port has nothing else to say."""
+        calls = [
+            replace(asked, scripts=tuple(script.behind({"release": "unread"}) for script in asked.scripts))
+            for asked, *_ in map(self._asked, range(1, CALLS))
+        ]
+        started = (replace(each, until="started") for each in calls)
+        steps = (*started, Listen(False), Release("unread"), Listen(True, LATE), *(Await(each.name) for each in calls))
+        title, shows = "Calls that end while nobody reads.", (*SHOWN, "concurrency:lost")
+        return self.conversation("released", title, (*steps, Request("ping")), *shows, aside=True)
 
     def one_by_one(self) -> Conversation:
         steps: list[Step] = []

@@ -26,8 +26,8 @@ FAILED, CANCELLED, UNKNOWN, LISTED = "failed", "cancelled", "unknown tool", "lis
 ANSWERED = ("success", "changed")
 """Outcomes that name a session: the one that is resumed, or another."""
 HAPPENINGS = (FAILED, CANCELLED, "refused", UNKNOWN, LISTED)
-UNSERVED = 5
-"""How often every call is made while gemini is gone: more often together than a port serves calls at once."""
+UNSERVED = 17
+"""How often every call is made while gemini is gone: more often together than a port has places for calls."""
 FILES = {f"turn-{number}": None for number in range(3)}
 
 
@@ -82,7 +82,7 @@ def _tour(tool: str, shift: int) -> Iterator[Move]:
 
 
 def _without_gemini(sources: Sources) -> Conversation:
-    """Gemini goes while it runs, and comes back; more calls meanwhile than a port may serve at once."""
+    """Gemini goes while it runs, and comes back; many calls come meanwhile."""
     every, nothing = frozenset(OPTIONS), frozenset[str]()
     moves = [Move(tool, options, 0) for options in (every, nothing) for tool in sources.spec.names]
     served = [step for step in _steps(moves, sources) if isinstance(step, Request)]

@@ -144,6 +144,20 @@ def into_the_stream(port: Any, real: Any, message: Message) -> None:
         port.accept(post)
 
 
+def notes_asked(port: Any, params: Any) -> None:
+    port.current.asked = params.get("protocolVersion")
+
+
+def session_as_asked(port: Any, real: Any, message: Message) -> dict[str, str]:
+    headers = real(message)
+    port.memory.update(dict.fromkeys(headers.values(), getattr(port.current, "asked", None)))
+    return headers
+
+
+def known_or_asked(port: Any, real: Any) -> tuple[str | None, ...]:
+    return (*real(), port.memory.get(port.current.post.session))
+
+
 class NotLater(tuple[str | None, ...]):
     """Versions, and all that come before the latest in the order of dates."""
 
@@ -239,6 +253,11 @@ defect(
     "Accepts any `MCP-Protocol-Version` in a request of an open session.",
     "http:version",
 )(HttpPort, known_versions=any_in_session)
+defect(
+    "version-asked-for-is-the-sessions",
+    "Takes the revision that a client has asked for as that of its session, also if it has answered with another.",
+    "http:version",
+)(HttpPort, initialize=before(notes_asked), session=session_as_asked, known_versions=known_or_asked)
 defect("any-version-in-the-header", "Serves requests of a version that it does not support.", "http:version")(
     HttpPort, known_versions=lambda port, real: (*real(), port.current.post.version)
 )

@@ -172,6 +172,16 @@ def version_of_list_unread(port: Any, real: Any, params: Any) -> None:
         real(params)
 
 
+def opens_told_stream(
+    port: Any, real: Any, request: Message, params: Mapping[str, JSON], stateless: bool
+) -> Message | None:
+    post = port.current.post
+    if stateless and port.token(params) is not None:
+        post.is_stream = post.is_answered = True
+        post.head(200, {"Content-Type": STREAM})
+    return real(request, params, stateless)
+
+
 def version_of_discovery_unread(port: Any, real: Any, params: Any) -> None:
     """It is asked to find a version out."""
     if port.current.method != "server/discover":
@@ -327,6 +337,11 @@ defect(
     "http:stateless:method",
     "http:version",
 )(HttpPort, write=streams_as_preferred)
+defect(
+    "stream-begins-before-the-method-is-known",
+    "Begins a stream for a progress token before it knows whether there is such a method.",
+    "http:stateless:method",
+)(HttpPort, result=opens_told_stream)
 defect("unknown-method-found", "Answers an unknown method with status 200.", "http:stateless:method")(
     HttpPort, status=gives(lambda status: 200 if status == 404 else status)
 )

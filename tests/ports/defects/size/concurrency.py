@@ -3,16 +3,17 @@
 import threading
 from typing import Any
 
-from answering import Failure
+from answering import Failure, Outcome
 from conditions import failed
 from defects.record import defect
 from planning import Plan
 from port import Port
-from running import Call
+from running import Call, Cancelled
 from speaking import Message
 
 WAITING = 3
 LABEL = 200
+PLACES = 64
 
 
 def keeps_place_of_failure(port: Any, real: Any, call: Call) -> Message:
@@ -22,6 +23,19 @@ def keeps_place_of_failure(port: Any, real: Any, call: Call) -> Message:
     result = real(call)
     port.memory["failures"] = port.memory.get("failures", 0) + failed(call, result)
     return result
+
+
+def keeps_place_of_none(port: Any, real: Any, *arguments: Any) -> Outcome:
+    """A gemini that does not start does not give its place back."""
+    places = port.memory.setdefault("places", threading.Semaphore(PLACES))
+    places.acquire()
+    try:
+        outcome = real(*arguments)
+    except Cancelled:
+        places.release()
+        raise
+    places.release()
+    return outcome
 
 
 def pool(size: int) -> type[Port]:
@@ -78,6 +92,11 @@ defect(
     "Takes no call any more after sixteen failures, which have each kept their place.",
     "concurrency:after-failure",
 )(execute=keeps_place_of_failure)
+defect(
+    "places-lost-without-gemini",
+    "Takes no call any more after 64 whose gemini could not be started, which have each kept their place.",
+    "concurrency:after-failure",
+)(run=keeps_place_of_none)
 defect("five-at-once", "Runs no more than five calls at the same time.", "concurrency:calls")(pool(5))
 defect("sixteenth-call-refused", "Is too busy for more than fifteen calls at once.", "concurrency:lost")(
     execute=lambda port, real, call: port.error(Failure("The server is busy.")) if len(port.calls) > 15 else real(call)

@@ -11,7 +11,7 @@ from typing import Any
 from conditions import asks, from_time, without_variables
 from defects.record import defect
 from defects.size.shared import LINE
-from planning import PROPERTIES, Refusal
+from planning import ARGUMENT_LIMIT, PROPERTIES, Refusal
 from steps import before, gives
 
 UNREAD_SECONDS = 3.0
@@ -19,6 +19,16 @@ UNDECLARED = 64 * 1024
 LONGEST_PATH = 260
 """What Windows calls MAX_PATH."""
 PATH = 1024
+
+
+def nul_overlooked_at_length(port: Any, real: Any, name: str, text: str) -> None:
+    is_long = name == "prompt" and len(text.encode("utf-8", "surrogatepass")) > ARGUMENT_LIMIT
+    real(name, text.replace("\0", "") if is_long else text)
+
+
+def up_to_nul(form: tuple[tuple[str, ...], str | None]) -> tuple[tuple[str, ...], str | None]:
+    argv, stdin = form
+    return argv, stdin and stdin.split("\0")[0]
 
 
 def refuses_many(port: Any, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -61,6 +71,11 @@ def written_while_read(port: Any, real: Any, message: Any) -> None:
             data = data[os.write(1, data[: select.PIPE_BUF]) :]
 
 
+defect(
+    "long-prompt-ends-at-nul",
+    "Looks for NUL where it builds the command line, and writes a long prompt to stdin up to the first one.",
+    "arguments:nul",
+)(check_characters=nul_overlooked_at_length, prompt_form=gives(up_to_nul))
 defect("seventeen-arguments-refused", "Refuses more than sixteen arguments.", "arguments:unknown")(
     texts=before(refuses_many)
 )

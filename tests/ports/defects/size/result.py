@@ -27,6 +27,13 @@ ALL_ANSWERS = 12 * 1024 * 1024
 PAGE = 4096
 LINES = 4096
 WARNING = 1000
+BUSY_SECONDS = 1.0
+
+
+def unless_output_is_busy(port: Any, real: Any, call: Call, result: Any) -> None:
+    if port.output.acquire(timeout=BUSY_SECONDS):
+        port.output.release()
+        real(call, result)
 
 
 def begins_object(text: str, position: int) -> bool:
@@ -227,6 +234,12 @@ defect(
     "result:stderr",
     "result:large-stderr",
 )(read=much_stderr_fails)
+defect(
+    "answer-behind-another-given-up",
+    "Drops an answer that has waited for a second because its client is slow to read the one before.",
+    "result:text",
+    "concurrency:lost",
+)(answer=unless_output_is_busy)
 defect("last-full-piece-lost", "Loses the last 64 KiB of an output that is a multiple of them.", "result:text")(
     read=of_stdout(last_full_piece_lost(1 << 16))
 )

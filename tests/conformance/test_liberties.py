@@ -76,6 +76,8 @@ def test_a_stream_that_is_closed_before_its_answer_is_come_back_to() -> None:
         for number, (method, params) in enumerate((("initialize", initialize), ("tools/call", call)), 1):
             await session.send(session.request(number, method, params))
             await session.wait(lambda: len(session.responses) == number, SECONDS, number)  # noqa: B023
+        session.wire.kill()
+        await session.wire.closed()
         return session.responses[-1].message
 
     with serving((sys.executable, ODDITY, "http-polls"), "stdout") as url:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
@@ -146,10 +147,14 @@ class Exchanges:
         link.state.start_next_cycle()
         self._idle.append(link)
 
-    def close(self) -> None:
-        """Close what is kept."""
-        while self._idle:
-            self._idle.pop().writer.close()
+    async def close(self) -> None:
+        """Close what is kept, before the event loop may end."""
+        kept, self._idle = self._idle, []
+        for link in kept:
+            link.writer.close()
+        closing = asyncio.gather(*(link.writer.wait_closed() for link in kept), return_exceptions=True)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(closing, PAUSE)
 
     async def takes_connections(self) -> bool:
         """Whether a port that has closed a connection without an answer takes another one."""

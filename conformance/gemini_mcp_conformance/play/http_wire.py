@@ -252,7 +252,7 @@ class HttpWire:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ask("DELETE", b"", self._kept(self._session)), 1)
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._exchanges.close()
+        await self._exchanges.close()
 
     def _heard(self, is_theirs: bool, data: bytes) -> None:
         message = decoded(data)

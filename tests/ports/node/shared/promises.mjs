@@ -214,12 +214,16 @@ function understood({ code, signal, late, out, err }) {
   return answer;
 }
 
+/** What the exit code means, and what stderr tells besides. */
 function cause(code, err) {
-  if (code !== 173 && QUOTA.test(err)) return `the quota is exhausted (exit ${code})`;
-  if (/Invalid session identifier|No previous sessions/.test(err)) return `no such session: it does not exist (exit ${code})`;
-  if (CAUSES.has(code)) return `${CAUSES.get(code)} (exit ${code})`;
-  if (/trusted/.test(err)) return `${CAUSES.get(55)} (exit ${code})`;
-  return `${/node/.test(err) ? "node is missing" : "gemini failed"} (exit ${code})`;
+  const found = [
+    CAUSES.get(code),
+    code !== 173 && QUOTA.test(err) && "the quota is exhausted",
+    /Invalid session identifier|No previous sessions/.test(err) && "no such session: it does not exist",
+    !CAUSES.has(code) && /trusted/.test(err) && CAUSES.get(55),
+    !CAUSES.has(code) && /node/.test(err) && "node is missing",
+  ].filter(Boolean);
+  return `${found.join("; ") || "gemini failed"} (exit ${code})`;
 }
 
 async function sessionOf(call, answer, tool, values) {

@@ -82,9 +82,12 @@ class Post(BaseHTTPRequestHandler):
 
     def event(self, data: bytes) -> None:
         if not self.is_stream:
-            self.is_stream = self.is_answered = True
-            self.head(200, {"Content-Type": STREAM})
+            self.begin_stream()
         self.wfile.write(b"data: " + data.strip() + b"\n\n")
+
+    def begin_stream(self) -> None:
+        self.is_stream = self.is_answered = True
+        self.head(200, {"Content-Type": STREAM})
 
     def head(self, status: int, headers: dict[str, str]) -> None:
         self.send_response(status)

@@ -130,14 +130,12 @@ class Exchanges:
         """Between a client and a port a long body may pause at any place, and every body inside a character."""
         parts, self._capitals = urlsplit(self.url), not self._capitals
         whole = _request(link.state, record, target(parts), parts.netloc, body, self._capitals)
-        is_long = len(body) > LONG
-        inside = INSIDE.search(body, len(body) // 2 if is_long else 0)
-        at = inside.start() if inside else len(body) // 2 if is_long else 0
-        begun = whole[: len(whole) - len(body) + at] if at else b""
-        if begun:
-            link.writer.write(begun)
-            await asyncio.sleep(PAUSE if is_long else MOMENT)
-        link.writer.write(whole[len(begun) :])
+        half = len(body) // 2 if len(body) > LONG else 0
+        inside = INSIDE.search(body, half)
+        if cut := inside.start() if inside else half:
+            link.writer.write(whole[: cut - len(body)])
+            await asyncio.sleep(PAUSE if half else MOMENT)
+        link.writer.write(whole[cut - len(body) :] if cut else whole)
 
     def _leave(self, link: Link, is_over: bool) -> None:
         """Keep the connection if its exchange is over; otherwise nothing more can be said on it."""

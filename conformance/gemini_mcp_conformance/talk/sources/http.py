@@ -332,13 +332,9 @@ class OverHttp(Maker):
         """Each header missing, with something else than the body says, and in capitals; then an unknown method."""
         called = {"name": "no-such-tool", "arguments": self.arguments(self.first, "x")}
         older = self.spec.manifest.handshake_revisions[0]
-        others = (("mcp-protocol-version", older), ("mcp-method", "tools/call"), ("mcp-name", self.first))
-        for header, other in others:
-            message = (
-                _message(revision, "tools/call", called) if header == "mcp-name" else _message(revision, "tools/list")
-            )
-            yield from (Http(message=message, headers={header: value}) for value in (None, other))
-        for name in ("NO-SUCH-TOOL", "no-such", "no-such-tools"):
+        for header, other in (("mcp-protocol-version", None), ("mcp-method", "tools/call")):
+            yield Http(message=_message(revision, "tools/list"), headers={header: other})
+        for name in (None, self.first, "NO-SUCH-TOOL", "no-such", "no-such-tools"):
             yield Http(message=_message(revision, "tools/call", called), headers={"mcp-name": name})
         encoded = b64encode(b"no-such").decode("ascii")
         for tool, other in product(self.names, ("no-such-tool", f"=?base64?{encoded}?=", None)):
@@ -371,10 +367,10 @@ class OverHttp(Maker):
         lists = self.sources.unnamed("Unlisted.", {"hang": True}, id="lists")
         how = {"name": "abandoned list", "until": "listing"}
         listed = self.ask(self.first, "The abandoned list", lists, session=session("listed"), **how)
-        # When the list comes, no other call runs whose list it could be.
-        own = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel("abandoned list"))
         how = {"name": "abandoned stream", "until": "started", "session": session("streamed")}
         streamed = told(self.ask(self.last, "The abandoned stream", hangs(), **how), "of an abandoned stream")
+        # When the list comes, no other call runs whose list it could be.
+        own = (held, abandoned, Cancel("abandoned"), *others, listed, Cancel(listed.name))
         own = (*own, streamed, Cancel(streamed.name))
         steps = (long, late, Cancel(long.name), *own, *self._in_line())
         title = "A client that closes its connection."

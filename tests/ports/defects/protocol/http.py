@@ -8,7 +8,7 @@ from defects.protocol.shared import turns_away
 from defects.record import defect
 from http_port import HttpPort
 from port import HANDSHAKE, STATELESS
-from posting import STREAM, Post
+from posting import Post
 from running import Call
 from speaking import Message
 from steps import Step, before, gives
@@ -127,8 +127,7 @@ def opens_stream(port: Any, real: Any, post: Post, body: bytes) -> None:
     if post.session is None or port.is_refused(post):
         real(post, body)
         return
-    post.is_stream = post.is_answered = True
-    post.head(200, {"Content-Type": STREAM})
+    post.begin_stream()
     port.memory[post.session] = post
     while not post.is_gone():
         time.sleep(LOOK_SECONDS)

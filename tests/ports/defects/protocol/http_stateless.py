@@ -15,7 +15,7 @@ from port import Port
 from posting import ENCODED, STREAM
 from running import LIST, Call
 from speaking import INVALID_REQUEST, JSON, Message, RpcError, as_object
-from steps import always, before, gives, notes, on, only
+from steps import Step, always, before, gives, notes, on, only
 
 LISTING_SECONDS = 8.0
 EARLY = 0.5
@@ -167,25 +167,17 @@ def found_below_tools(port: Any, real: Any, message: Message) -> int:
     return 200 if status == 404 and port.current.method.startswith("tools/") else status
 
 
-def version_of_list_unread(port: Any, real: Any, params: Any) -> None:
-    if port.current.method != "tools/list":
-        real(params)
+def unread_of(method: str) -> Step:
+    """Of `check_version`: does not look at the version of this method."""
+    return lambda port, real, params: None if port.current.method == method else real(params)
 
 
 def opens_told_stream(
     port: Any, real: Any, request: Message, params: Mapping[str, JSON], stateless: bool
 ) -> Message | None:
-    post = port.current.post
     if stateless and port.token(params) is not None:
-        post.is_stream = post.is_answered = True
-        post.head(200, {"Content-Type": STREAM})
+        port.current.post.begin_stream()
     return real(request, params, stateless)
-
-
-def version_of_discovery_unread(port: Any, real: Any, params: Any) -> None:
-    """It is asked to find a version out."""
-    if port.current.method != "server/discover":
-        real(params)
 
 
 def disconnected_once(port: Any, real: Any, call: Call) -> None:
@@ -359,12 +351,12 @@ defect(
     "version-of-list-unread",
     "Lists its tools whatever version the header names.",
     "http:stateless:version",
-)(HttpPort, requested=before(notes_method), check_version=version_of_list_unread)
+)(HttpPort, requested=before(notes_method), check_version=unread_of("tools/list"))
 defect(
     "version-of-discovery-unread",
     "Answers `server/discover` whatever version the header names.",
     "http:stateless:version",
-)(HttpPort, requested=before(notes_method), check_version=version_of_discovery_unread)
+)(HttpPort, requested=before(notes_method), check_version=unread_of("server/discover"))
 defect(
     "second-disconnect-of-id-overlooked",
     "Does not cancel a disconnected request whose id another disconnected request had before.",

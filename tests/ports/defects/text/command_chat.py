@@ -1,7 +1,5 @@
 """Models and prompts of a chat that lose or change a character, or are refused: ports that break `command:chat`."""
 
-import json
-import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,11 +7,11 @@ from urllib.parse import unquote
 
 from conditions import altering, asks, replacing
 from defects.record import defect
-from defects.text.shared import CONTROLS, INVISIBLE, normalized, of_model, on_argv, option
+from defects.text.shared import CONTROLS, INVISIBLE, normalized, of_model, on_argv, option, refused_as_written
 from planning import Refusal
 from steps import Step, gives
 
-HALF_A_PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])")
+HALF_A_PAIR = r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])"
 
 
 def in_model(change: Callable[[str], str]) -> Step:
@@ -29,12 +27,6 @@ def checked_by_category(port: Any, real: Any, name: str, text: str) -> None:
 
 def invisible_lost(port: Any, real: Any, tool: str, texts: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(INVISIBLE.sub("", word) for word in real(tool, texts))
-
-
-def escapes_checked(port: Any, real: Any, name: str, text: str) -> None:
-    real(name, text)
-    if HALF_A_PAIR.search(json.dumps(text)):
-        raise Refusal(f"`{name}` holds a lone surrogate, which UTF-8 cannot encode.")
 
 
 defect("controls-of-prompt-lost", "Drops control characters of a prompt.", "command:chat")(
@@ -76,4 +68,4 @@ defect(
     "escapes-taken-for-surrogates",
     "Takes half a surrogate pair that a prompt spells with a backslash for one that it holds, and refuses the call.",
     "command:chat",
-)(check_characters=escapes_checked)
+)(check_characters=refused_as_written(HALF_A_PAIR, "a lone surrogate, which UTF-8 cannot encode"))

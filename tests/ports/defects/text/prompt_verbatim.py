@@ -1,6 +1,5 @@
 """Prompts that are tidied, decoded or filled in: ports that break `prompt:verbatim`."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from defects.text.shared import (
     escapes_read,
     normalized,
     on_argv,
+    refused_as_written,
     straightened,
     without_category,
 )
@@ -32,14 +32,6 @@ from steps import Step, before, gives, takes
 REFERENCES = {"$": "$", "&": "{prompt}", "`": "--prompt=", "'": ""}
 """What JavaScript's `replace` puts in the place of a dollar sign and one of these."""
 PRIVATE = "[\ue000-\uf8ff]"
-
-
-def nul_sought_in_json(port: Any, real: Any, tool: str, arguments: Any) -> Any:
-    texts = real(tool, arguments)
-    for name, text in texts.items():
-        if "\\u0000" in json.dumps(text):
-            raise Refusal(f"`{name}` holds a NUL character, which no command line can carry.")
-    return texts
 
 
 def digits_westernised(text: str) -> str:
@@ -174,7 +166,7 @@ defect(
     "nul-sought-in-json",
     "Looks for NUL in the JSON of an argument, and refuses one that only spells its escape.",
     "prompt:verbatim:quotes",
-)(texts=nul_sought_in_json)
+)(check_characters=refused_as_written(r"\\u0000", "a NUL character, which no command line can carry"))
 defect("percents-of-prompt-halved", "Makes one percent sign of two in a prompt.", "prompt:verbatim:quotes")(
     prompt_form=takes(lambda prompt: prompt.replace("%%", "%"))
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conditions import altering, asks
+from planning import Refusal
 from speaking import Message
 from steps import Change, Step, gives, takes
 
@@ -38,6 +39,17 @@ def on_argv(change: Callable[[str], str]) -> Step:
 def in_directory(change: Callable[[str], str]) -> Step:
     """Looks at another directory than the one that is named."""
     return takes(lambda texts: {**texts, "cwd": change(texts["cwd"])} if "cwd" in texts else texts)
+
+
+def refused_as_written(pattern: str, what: str) -> Step:
+    """Of `check_characters`: looks for what is forbidden in the JSON of a text, and finds also what only spells it."""
+
+    def check(port: Any, real: Any, name: str, text: str) -> None:
+        real(name, text)
+        if re.search(pattern, json.dumps(text)):
+            raise Refusal(f"`{name}` holds {what}.")
+
+    return check
 
 
 def in_texts(change: Callable[[str], str]) -> Change:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import killers
+from gemini_mcp_conformance.judge import checks
 from gemini_mcp_conformance.judge.registry import checks_for
 from gemini_mcp_conformance.play.bench import Bench
 from gemini_mcp_conformance.play.http_bench import HttpBench
@@ -146,6 +147,7 @@ def _killing(trial: Trial) -> frozenset[str]:
 
 def _failed(trial: Trial, offered: Sequence[Conversation]) -> frozenset[str]:
     """Those of the conversations in which a defective port fails its requirement, or as many as are enough."""
+    checks.load()
     with trial.target() as target:
         playable = [each for each in offered if can_play(target, each)]
         options = Options(target, Selection(only=(str(trial.killer),)), budget=BUDGET, patience=IMPATIENT)

@@ -39,6 +39,9 @@ LONG = 1000
 TOO_LONG = 1 << 20
 """Texts of this length are not sent a second time for a rule that forbids them."""
 
+ALIKE = ("alike", "two words alike", "help", "7")
+"""Texts of all arguments at once. gemini takes some for no prompt, so they need a form that others do not."""
+
 WRONG: Mapping[str, Json] = {
     "number": 42,
     "zero": 0,
@@ -301,7 +304,7 @@ class Boundaries(ToolMaker):
         """One text in all arguments that take it, and words of the template in all of them beside a usual session."""
         names = [name for name in self.properties if name != self.spec.directory(self.tool)]
         words = self._words_of_template()
-        given = [dict.fromkeys(names, text) for text in ("alike", "two words alike", *words)]
+        given = [dict.fromkeys(names, text) for text in (*ALIKE, *words)]
         session = self.spec.session(self.tool)
         given += [{**dict.fromkeys(names, text), session: SESSION} for text in words if session is not None]
         steps = [

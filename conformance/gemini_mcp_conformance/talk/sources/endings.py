@@ -35,8 +35,8 @@ LONGER = 1.5
 """Seconds that a list of sessions takes which is not given up for that."""
 DIGITS = "660007"
 """An id of two calls: of the one as a number, of the other as a text."""
-TELLS = 10.6
-"""Seconds of a call of whose progress something is told."""
+TELLS = 16.0
+"""Seconds of a call of whose progress something is told. What holds for a while often does so for ten or fifteen."""
 SIGNALS: dict[Ending, str] = {"TERM": "sigterm", "INT": "sigint", "HUP": "sighup"}
 HALF_A_LINE = Raw(b'{"jsonrpc": "2.0"')
 
@@ -89,7 +89,8 @@ class Endings(Unending):
         title = "The end of stdin behind a client that reads no more"
         for due, also in ((False, "."), (True, ", while an answer to it is due.")):
             steps = self._abandoned_calls(due)
-            yield self._end(f"stdin-left{'-due' * due}", f"{title}{also}", "stdin", steps, *removed)
+            shows = (*removed, LOGS) if due else removed
+            yield self._end(f"stdin-left{'-due' * due}", f"{title}{also}", "stdin", steps, *shows)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
         title = "The end of stdin in the middle of a line, while gemini ignores SIGTERM."
         ignored = "shutdown:stdin-end:ignored-term"
@@ -157,7 +158,7 @@ class Endings(Unending):
     def _abandoned_calls(self, due: bool) -> list[Step]:
         """Calls of every tool whose client closes both pipes, as one does that is killed; one is answered meanwhile."""
         hung = [self.hanging(tool, f"left with {tool}", hangs(child=True), file="You are left.") for tool in self.names]
-        answer = self.hanging(self.last, "due", self.answers("Due.", release="due"))
+        answer = self.hanging(self.last, "due", self.answers("What nobody reads is due.", release="due"))
         left = Listen(False, leaves=True)
         return [*hung, answer, left, Release("due"), Listen(False, SOON)] if due else [*hung, left]
 

@@ -211,6 +211,7 @@ class OverHttp(Maker):
         """Two clients choose the same ids and the same token, for calls that run at once; each gets what is its own."""
         steps: list[Step] = [] if revision else [self._beginning(), JOINED]
         steps += self._told_alike(revision)
+        steps += self._same_at_once()
         steps += self._in_one_line(self.spec.resumes) if self.spec.resumes is not None else ()
         steps += chain.from_iterable(map(self._one_cancelled, ("ours", "theirs")))
         steps += [*self._both_cancelled(), *self._cancelled_last()]
@@ -245,6 +246,14 @@ class OverHttp(Maker):
         yield self._of_another(replace(waits, id="behind", until="sent"))
         yield from (self.ask(self.first, f"Beside it, {number}?", self.answers("Beside.")) for number in (1, 2))
         yield from (Release("front"), Await("front"), Await("behind"))
+
+    def _same_at_once(self) -> Iterator[Step]:
+        """The same call of both, which is none sent twice."""
+        script = self.answers("Alike.", release="alike")
+        asked = self.ask(self.first, "Who asks alike?", script, name="alike", until="started", id=f"{ID}, alike")
+        yield asked
+        yield self._of_another(replace(asked, name="alike, theirs", until="sent"))
+        yield from (Release("alike"), Await("alike"), Await("alike, theirs"))
 
     def _of_older_era(self) -> Iterator[Step]:
         """Another client shakes hands, and cancels and asks for something in its session."""

@@ -1,15 +1,14 @@
 """Options that are right alone and wrong beside another: ports that break `command`."""
 
 import os
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from answering import Answer, Outcome
 from conditions import altering, asks, has_model, is_named, lacking
-from defects.meeting.shared import has, is_latest, is_relative, is_reply, notes_neighbour
+from defects.meeting.shared import has, is_latest, is_relative, is_reply, notes_neighbour, shared
 from defects.record import defect
 from defects.shared import names
 from http_port import HttpPort
@@ -98,22 +97,6 @@ def undeclared_session(port: Any, real: Any, tool: str, arguments: Mapping[str, 
     plan, session = real(tool, arguments), arguments.get("sessionId")
     is_taken = tool == "chat" and isinstance(session, str) and session and plan.cwd and "-m" in plan.argv
     return replace(plan, argv=(plan.argv[0], "-r", session, *plan.argv[1:])) if is_taken else plan
-
-
-def shared(port: Any, key: Any, work: Callable[[], Any]) -> Any:
-    """What comes of the work, or of the same that is under way."""
-    running = port.memory.setdefault("running", {})
-    if key in running:
-        done, results = running[key]
-        done.wait()
-        return results[0]
-    done, results = running[key] = threading.Event(), list[Any]()
-    try:
-        results.append(work())
-        return results[0]
-    finally:
-        del running[key]
-        done.set()
 
 
 def shares_run(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:

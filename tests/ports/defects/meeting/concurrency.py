@@ -5,12 +5,15 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from threading import Semaphore
 from typing import Any
 
 from answering import Failure, Outcome
 from conditions import REVISION, failed, speaks
+from defects.meeting.shared import shared
 from defects.record import defect
+from http_port import HttpPort
 from planning import Plan
 from running import Call, Cancelled
 from speaking import Message
@@ -31,6 +34,10 @@ def keeps_slot(port: Any, real: Any, call: Call, plan: Plan) -> Outcome:
         raise
     slots.release()
     return outcome
+
+
+def takes_for_retry(port: Any, real: Any, call: Call) -> Any:
+    return shared(port, repr((call.id, call.tool, call.arguments)), partial(real, call))
 
 
 def one_a_model(port: Any, real: Any, call: Call, plan: Plan) -> Any:
@@ -246,3 +253,9 @@ defect(
     "Lets replies to the latest sessions of two directories wait for each other that lie in one git repository.",
     "concurrency:other-session",
 )(turn=turn_of_repository)
+defect(
+    "equal-call-of-another-client-shared",
+    "Takes a call for one that is sent again while another client waits for the same one under the same id.",
+    "concurrency:calls",
+    "command:once",
+)(HttpPort, execute=takes_for_retry)

@@ -116,6 +116,15 @@ def number_in_relative(port: Any, real: Any, prompt: str) -> bool:
     return real(prompt) and not (port.memory.get("is_relative") and re.fullmatch(r"[0-9.]+(?:[eE][0-9]+)?", prompt))
 
 
+def form_sought(port: Any, real: Any, tool: str, texts: Mapping[str, str], form: tuple[str, ...]) -> tuple[str, ...]:
+    """Writes the prompt as it is, and looks for it then to write its form."""
+    if not form:
+        return real(tool, texts, form)
+    words = list(real(tool, texts, (texts["prompt"],)))
+    words[words.index(texts["prompt"])] = form[0]
+    return tuple(words)
+
+
 defect(
     "long-prompt-ends-line-beside-model",
     "Ends a long prompt with a newline of its own in a reply with a model.",
@@ -233,3 +242,9 @@ defect(
         altered("prompt", lambda text: unicodedata.normalize("NFC", text)),
     )
 )
+defect(
+    "prompt-formed-over-an-equal-session",
+    "Writes the form of a prompt in the place of a session with the same name.",
+    "prompt:verbatim:number",
+    "prompt:verbatim:command-word",
+)(argv=form_sought)

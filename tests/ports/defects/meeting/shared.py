@@ -1,6 +1,7 @@
 """What several modules of this room use: tests of calls and plans, and changes where such a test holds."""
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -80,3 +81,19 @@ def failing(test: Test, words: str, then: Callable[[Failure], Failure | Answer])
         return changed
 
     return ask
+
+
+def shared(port: Any, key: Any, work: Callable[[], Any]) -> Any:
+    """What comes of the work, or of the same that is under way."""
+    running = port.memory.setdefault("running", {})
+    if key in running:
+        done, results = running[key]
+        done.wait()
+        return results[0]
+    done, results = running[key] = threading.Event(), list[Any]()
+    try:
+        results.append(work())
+        return results[0]
+    finally:
+        del running[key]
+        done.set()

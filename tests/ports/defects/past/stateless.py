@@ -9,7 +9,7 @@ from port import META, STATELESS, UNSUPPORTED_VERSION
 from speaking import INVALID_REQUEST, Message, RpcError
 from steps import after, before, notes
 
-LASTS = 5.0
+LASTS = 15.0
 
 
 def caching_while_busy(port: Any, real: Any) -> Message:

@@ -1,6 +1,7 @@
 """Logs of what gemini has printed: ports that break `stdio:stderr`."""
 
 import json
+import sys
 import time
 from typing import Any
 
@@ -40,6 +41,14 @@ def logs_blocked(port: Any, real: Any, message: Message) -> None:
         log_bare(f"slow client: {json.dumps(message)[:2000]}")
 
 
+def logs_undelivered(port: Any, real: Any, message: Message) -> None:
+    try:
+        sys.stdout.buffer.write(port.encoded(message))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        log_bare(f"nobody reads: {json.dumps(message)}")
+
+
 def logs_repaired(port: Any, real: Any, text: str) -> str:
     whole = real(text)
     if whole != text:
@@ -77,6 +86,9 @@ defect("answer-of-failure-logged", "Logs what a gemini that failed has printed."
 )
 defect("blocked-answer-logged", "Logs an answer for which the client had no room.", "stdio:stderr:private")(
     write=logs_blocked
+)
+defect("undelivered-answer-logged", "Logs an answer that nobody reads any more.", "stdio:stderr:private")(
+    write=logs_undelivered
 )
 defect(
     "repaired-answer-logged",

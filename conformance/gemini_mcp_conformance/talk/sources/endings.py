@@ -87,10 +87,9 @@ class Endings(Unending):
         title = "The end of stdin while nobody reads an answer."
         yield self._end("stdin-unread", title, "stdin", self._unread(), *idle, "system:removed:stdin-end")
         title = "The end of stdin behind a client that reads no more"
-        for due, also in ((False, "."), (True, ", while an answer to it is due.")):
-            steps = self._abandoned_calls(due)
-            shows = (*removed, LOGS) if due else removed
-            yield self._end(f"stdin-left{'-due' * due}", f"{title}{also}", "stdin", steps, *shows)
+        yield self._end("stdin-left", f"{title}.", "stdin", self._abandoned_calls(False), *removed)
+        title, steps = f"{title}, while an answer to it is due.", self._abandoned_calls(True)
+        yield self._end("stdin-left-due", title, "stdin", steps, *removed, LOGS)
         yield self._end("stdin-busy", "The end of stdin during calls.", "stdin", self._busy("stdin"), *removed, LOGS)
         title = "The end of stdin in the middle of a line, while gemini ignores SIGTERM."
         ignored = "shutdown:stdin-end:ignored-term"

@@ -248,12 +248,12 @@ class OverHttp(Maker):
         yield from (Release("front"), Await("front"), Await("behind"))
 
     def _same_at_once(self) -> Iterator[Step]:
-        """The same call of both, which is none sent twice."""
-        script = self.answers("Alike.", release="alike")
-        asked = self.ask(self.first, "Who asks alike?", script, name="alike", until="started", id=f"{ID}, alike")
-        yield asked
-        yield self._of_another(replace(asked, name="alike, theirs", until="sent"))
-        yield from (Release("alike"), Await("alike"), Await("alike, theirs"))
+        """The same call of both, which is none sent twice. Those in one session would wait for each other."""
+        if self.spec.session(self.first) is None:
+            script = self.answers("Alike.", release="alike")
+            ours = self.ask(self.first, "Who asks alike?", script, name="alike", until="started", id=f"{ID}, alike")
+            theirs = self._of_another(replace(ours, name="alike, theirs"))
+            yield from (ours, theirs, Release(ours.name), Await(ours.name), Await(theirs.name))
 
     def _of_older_era(self) -> Iterator[Step]:
         """Another client shakes hands, and cancels and asks for something in its session."""
